@@ -1,0 +1,32 @@
+/** A whole daemon in this process, for benchmarks: threads, store and telemetry on, its log at `warn`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resolveConfig } from '../src/main/config/index.ts';
+import { Daemon } from '../src/main/daemon.ts';
+import { builtInHandlers } from '../src/workers/index.ts';
+
+export interface BenchDaemon {
+  readonly daemon: Daemon;
+  readonly dir: string;
+  close(): Promise<void>;
+}
+
+/** `raw`: a config in the shape of the YAML file. */
+export async function startBenchDaemon(raw: Readonly<Record<string, unknown>>): Promise<BenchDaemon> {
+  const dir = mkdtempSync(join(tmpdir(), 'colibri-bench-'));
+  const { config } = await resolveConfig(
+    { state_dir: join(dir, 'state'), metrics: { listen: '127.0.0.1:0' }, log: { level: 'warn' }, ...raw },
+    { directory: dir, cores: availableParallelism(), builtIns: builtInHandlers },
+  );
+  const daemon = new Daemon({ config, version: 'bench' });
+  await daemon.start();
+  return {
+    daemon,
+    dir,
+    async close() {
+      await daemon.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

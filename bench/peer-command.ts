@@ -1,0 +1,23 @@
+/** The command-line tools that file work is compared with: one process a file, as many at once as cores. */
+import { spawn, spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import type { CorpusFile } from './corpus.ts';
+
+export function isInstalled(tool: string): boolean {
+  return spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined;
+}
+
+/** `argv` with one path more, for each file, under `xargs -P`. Rejects where one fails. */
+export function runPeer(argv: readonly string[], files: readonly CorpusFile[]): Promise<void> {
+  const child = spawn('xargs', ['-0', '-n1', `-P${availableParallelism()}`, ...argv], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.stdin.end(files.map(({ path }) => path).join('\0'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`expected ${argv.join(' ')} to end with 0, got ${code}`));
+    });
+  });
+}

@@ -1,0 +1,196 @@
+/**
+ * The JSON that the control socket answers with and that the commands print with `--json`: keys in snake_case,
+ * times as ISO text, lengths of time in milliseconds, input and result as the JSON they are. Scripts rely on
+ * these shapes: fields are added, never renamed.
+ */
+import type { ErrorData } from '../kernel/index.ts';
+import type { DeadLetterView, RuntimeView, RunView, TaskView } from '../protocol.ts';
+
+export interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  readonly cause?: ErrorDocument;
+}
+
+export interface RunDocument {
+  readonly run: string;
+  readonly task: string;
+  readonly state: string;
+  readonly attempt: number;
+  readonly origin: string;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly duration_ms: number | null;
+  readonly due_at: string | null;
+  readonly input: unknown;
+  readonly result: unknown;
+  readonly error: ErrorDocument | null;
+  readonly progress: { readonly fraction: number; readonly note: string | null } | null;
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly state: string;
+    readonly started_at: string;
+    readonly ended_at: string | null;
+    readonly error: ErrorDocument | null;
+  }[];
+}
+
+export interface TaskDocument {
+  readonly name: string;
+  readonly kind: string;
+  readonly handler: string;
+  readonly schedule: string | null;
+  readonly next_at: string | null;
+  readonly active: number;
+  readonly queued: number;
+  readonly last_state: string | null;
+  readonly last_ended_at: string | null;
+}
+
+export interface DeadLetterDocument {
+  readonly run: string;
+  readonly task: string;
+  readonly died_at: string;
+  readonly attempts: number;
+  readonly input: unknown;
+  readonly error: ErrorDocument | null;
+}
+
+export interface StatusDocument {
+  readonly version: string;
+  readonly pid: number;
+  readonly config_version: string | null;
+  readonly config_file: string | null;
+  readonly started_at: string;
+  readonly uptime_seconds: number;
+  readonly ready_ms: number | null;
+  readonly stopping: boolean;
+  readonly tasks: number;
+  readonly live_runs: number;
+  readonly dead_letters: number;
+  readonly late_outcomes: number;
+  readonly queues: readonly {
+    readonly name: string;
+    readonly depth: number;
+    readonly capacity: number;
+    readonly rejected: number;
+  }[];
+  readonly pools: readonly {
+    readonly name: string;
+    readonly slots: number;
+    readonly active: number;
+    readonly threads: number;
+    readonly busy_ratio: number;
+  }[];
+  readonly memory: { readonly rss: number; readonly anon: number; readonly file: number };
+  readonly loop_delay_seconds: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly thread_restarts: Readonly<Record<string, number>>;
+  readonly undeliverable: Readonly<Record<string, number>>;
+}
+
+export function runDocument(view: RunView): RunDocument {
+  return {
+    run: view.run,
+    task: view.task,
+    state: view.state,
+    attempt: view.attempt,
+    origin: view.origin,
+    created_at: iso(view.createdAtMs),
+    started_at: isoOrNull(view.startedAtMs),
+    ended_at: isoOrNull(view.endedAtMs),
+    duration_ms: view.durationMs,
+    due_at: isoOrNull(view.dueAtMs),
+    input: fromJsonText(view.input),
+    result: view.result === null ? null : fromJsonText(view.result),
+    error: errorDocument(view.error),
+    progress: view.progress,
+    attempts: view.attempts.map((attempt) => ({
+      attempt: attempt.attempt,
+      state: attempt.state,
+      started_at: iso(attempt.startedAtMs),
+      ended_at: isoOrNull(attempt.endedAtMs),
+      error: errorDocument(attempt.error),
+    })),
+  };
+}
+
+export function taskDocument(view: TaskView): TaskDocument {
+  return {
+    name: view.name,
+    kind: view.kind,
+    handler: view.handler,
+    schedule: view.schedule,
+    next_at: isoOrNull(view.nextAtMs),
+    active: view.active,
+    queued: view.queued,
+    last_state: view.lastState,
+    last_ended_at: isoOrNull(view.lastEndedAtMs),
+  };
+}
+
+export function deadLetterDocument(view: DeadLetterView): DeadLetterDocument {
+  return {
+    run: view.run,
+    task: view.task,
+    died_at: iso(view.diedAtMs),
+    attempts: view.attempts,
+    input: fromJsonText(view.input),
+    error: errorDocument(view.error),
+  };
+}
+
+export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument {
+  return {
+    version: view.version,
+    pid: view.pid,
+    config_version: view.configVersion,
+    config_file: view.configFile,
+    started_at: iso(view.startedAtMs),
+    uptime_seconds: Math.max(0, Math.round((nowMs - view.startedAtMs) / 1000)),
+    ready_ms: view.readyMs,
+    stopping: view.stopping,
+    tasks: view.tasks.length,
+    live_runs: view.liveRuns,
+    dead_letters: view.queues.find((queue) => queue.name === 'dead-letter')?.depth ?? 0,
+    late_outcomes: view.lateOutcomes,
+    queues: view.queues.map(({ name, depth, capacity, rejected }) => ({ name, depth, capacity, rejected })),
+    pools: view.pools.map(({ name, slots, active, threads, busyRatio }) => ({
+      name,
+      slots,
+      active,
+      threads,
+      busy_ratio: busyRatio,
+    })),
+    memory: view.memory,
+    loop_delay_seconds: view.loopDelay,
+    thread_restarts: view.threadRestarts,
+    undeliverable: view.undeliverable,
+  };
+}
+
+/** Without stacks: they are in the log. */
+export function errorDocument(error: ErrorData): ErrorDocument;
+export function errorDocument(error: ErrorData | null): ErrorDocument | null;
+export function errorDocument(error: ErrorData | null): ErrorDocument | null {
+  if (error === null) return null;
+  const { code, message, cause } = error;
+  return cause === undefined ? { code, message } : { code, message, cause: errorDocument(cause) };
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : iso(atMs);
+}
+
+/** A text that is no JSON (cut to a bound by the store, say) is shown as the text it is. */
+function fromJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The other side of a thread link: what a thread that hosts actors runs. It spawns those actors of the catalog
+ * whose placement row names this thread, and has one way out: the uplink to the main thread.
+ *
+ * An error that no actor caught, and an actor that failed too often, end the thread; the link starts it anew.
+ */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { AnyActorDefinition } from './actor.ts';
+import { ActorSystem } from './actor-system.ts';
+import { type Credit, CreditChannel } from './credit-channel.ts';
+import type { Envelope } from './envelope.ts';
+import { ColibriError } from './errors.ts';
+import type { UndeliverableReason } from './undeliverable.ts';
+import { asEnvelope, asReply, type ControlFrame, encodeControl, parseFrame } from './wire.ts';
+
+/** What the link puts into `workerData`, beside what its owner does. */
+export interface HostData {
+  readonly thread: string;
+  readonly placement: Readonly<Record<string, string>>;
+  readonly credit: Credit;
+  readonly firstId: number;
+}
+
+export interface ThreadHostOptions {
+  /** The whole catalog; the placement picks. Spawned in this order, stopped in reverse. */
+  readonly definitions: readonly AnyActorDefinition[];
+  /** Before the main thread is told that this one is ready. */
+  readonly onReady?: (system: ActorSystem) => void | Promise<void>;
+  /** After the actors are stopped, before the thread ends. */
+  readonly onClose?: () => void | Promise<void>;
+  readonly onUndeliverable?: (envelope: Envelope, reason: UndeliverableReason) => void;
+}
+
+/** How often the delay of the event loop is looked at: rare enough to cost an idle thread nothing. */
+const SAMPLE_EVERY_MS = 250;
+
+/** @throws `internal` on a thread that no link started */
+export function runThreadHost(options: ThreadHostOptions): ActorSystem {
+  if (parentPort === null) {
+    throw new ColibriError(
+      'internal',
+      'expected to run on a thread that a thread link started, got the main thread',
+    );
+  }
+  const host = new ThreadHost(parentPort, workerData as HostData, options);
+  void host.open();
+  return host.system;
+}
+
+class ThreadHost {
+  readonly system: ActorSystem;
+  readonly #port: MessagePort;
+  readonly #options: ThreadHostOptions;
+  readonly #channel: CreditChannel;
+  #worstDelayMs = 0;
+  #closing = false;
+
+  constructor(port: MessagePort, data: HostData, options: ThreadHostOptions) {
+    this.#port = port;
+    this.#options = options;
+    const channel = new CreditChannel(data.credit, `the uplink of thread ${data.thread}`);
+    this.#channel = channel;
+    this.system = new ActorSystem({
+      thread: data.thread,
+      placement: data.placement,
+      firstId: data.firstId,
+      // Everything that is not here goes up; the main thread knows the way.
+      remote: {
+        trySend: (_thread, text) => channel.trySend(text),
+        send: (_thread, text) => channel.send(text),
+      },
+      onEscalate: (_actor, error) => endThread(error),
+      ...(options.onUndeliverable === undefined ? {} : { onUndeliverable: options.onUndeliverable }),
+    });
+    port.on('message', (message: unknown) => this.#receive(message));
+    channel.attach((frame) => port.postMessage(frame), {
+      onEnvelope: (value, bytes, consumed) => {
+        const envelope = asEnvelope(value);
+        if (envelope === null) consumed();
+        else this.system.deliver(envelope, bytes, consumed);
+      },
+      onReply: (value) => {
+        const reply = asReply(value);
+        if (reply !== null) this.system.settleReply(reply);
+      },
+    });
+  }
+
+  /** A failure here is an unhandled rejection and so ends the thread, as it should. */
+  async open(): Promise<void> {
+    this.system.spawnPlaced(this.#options.definitions);
+    await this.#options.onReady?.(this.system);
+    this.#sampleDelay();
+    this.#control({ k: 'ready' });
+  }
+
+  #receive(message: unknown): void {
+    const frame = parseFrame(message);
+    switch (frame?.k) {
+      case 'data':
+        return this.#channel.accept(frame);
+      case 'ping':
+        this.#channel.flush();
+        this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs });
+        this.#worstDelayMs = 0;
+        return;
+      case 'lost':
+        return this.system.threadLost(frame.thread, frame.cause);
+      case 'close':
+        void this.#close();
+        return;
+      default:
+      // Not for this side, or broken; the main thread is not suspected of the latter.
+    }
+  }
+
+  async #close(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    await this.system.close();
+    await this.#options.onClose?.();
+    await this.#channel.drained();
+    this.#channel.flush();
+    this.#control({ k: 'closed' });
+  }
+
+  #control(frame: ControlFrame): void {
+    this.#port.postMessage(encodeControl(frame));
+  }
+
+  #sampleDelay(): void {
+    const dueMono = performance.now() + SAMPLE_EVERY_MS;
+    const timer = setTimeout(() => {
+      this.#worstDelayMs = Math.max(this.#worstDelayMs, performance.now() - dueMono);
+      this.#sampleDelay();
+    }, SAMPLE_EVERY_MS);
+    timer.unref();
+  }
+}
+
+/** Thrown where nobody catches it: the thread ends, and the link learns why. */
+function endThread(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
+}

@@ -1,0 +1,209 @@
+/**
+ * One life of a thread, from its start to its end: readiness, heartbeats, pings, and why it ended.
+ *
+ * What always holds: `onEnd` is called exactly once, whatever ends the life first (an exit, an error, an
+ * exhausted heap, missed heartbeats, a start that takes too long, or `end`); after it no frame is passed on.
+ * Heartbeats are counted in beats and not in time: where this side was busy or suspended itself, one beat was
+ * missed and not fifty.
+ */
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { Clock, ClockTimer } from './clock.ts';
+import { ERROR_CODES, type ErrorCode, type ErrorData, toErrorData } from './errors.ts';
+import { type ControlFrame, type DataFrame, encodeControl, parseFrame } from './wire.ts';
+
+export interface Heartbeat {
+  readonly everyMs: number;
+  /** Without a sign of life for so long a thread counts as lost. */
+  readonly missedMs: number;
+}
+
+export interface ThreadLifeOptions {
+  readonly name: string;
+  readonly file: string | URL;
+  readonly workerData: Readonly<Record<string, unknown>>;
+  readonly resourceLimits: ResourceLimits | undefined;
+  readonly clock: Clock;
+  readonly heartbeat: Heartbeat;
+  readonly startTimeoutMs: number;
+  readonly onReady: () => void;
+  readonly onData: (frame: DataFrame) => void;
+  /** The host has closed its actors, as it was asked to. */
+  readonly onClosed: () => void;
+  /** Before each ping: what is owed to the thread goes along. */
+  readonly onBeat: () => void;
+  readonly onEnd: (cause: ErrorData) => void;
+}
+
+/** A thread inside one long native call cannot be ended; nobody waits for it longer than this. */
+const GONE_TIMEOUT_MS = 1000;
+
+export class ThreadLife {
+  /** Resolves when the thread is gone, or does not go. Never rejects. */
+  readonly gone: Promise<void>;
+  readonly #options: ThreadLifeOptions;
+  readonly #worker: Worker;
+  readonly #pings = new Map<number, (answered: boolean) => void>();
+  readonly #setGone: () => void;
+  #ready = false;
+  #ended = false;
+  #error: unknown;
+  #failed = false;
+  #timer: ClockTimer | null = null;
+  #silentBeats = 0;
+  #nextPing = 0;
+  #loopDelayMs = 0;
+  #malformed = 0;
+
+  /** Time its event loop was busy since the start of the thread, ms. */
+  get activeMs(): number {
+    return this.#worker.performance.eventLoopUtilization().active;
+  }
+
+  constructor(options: ThreadLifeOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.gone = promise;
+    this.#setGone = resolve;
+    this.#options = options;
+    this.#worker = new Worker(options.file, {
+      workerData: options.workerData,
+      name: options.name,
+      ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
+    });
+    this.#worker.on('message', (message: unknown) => this.#receive(message));
+    this.#worker.on('messageerror', () => this.#malformed++);
+    this.#worker.on('error', (error: unknown) => {
+      this.#failed = true;
+      this.#error = error;
+    });
+    this.#worker.on('exit', (code: number) => {
+      this.#finish(this.#causeOfExit(code));
+      this.#setGone();
+    });
+    this.#timer = options.clock.setTimer(options.startTimeoutMs, () => {
+      this.end(lost(options.name, `expected to be ready within ${options.startTimeoutMs} ms, got nothing`));
+    });
+    this.#timer.unref();
+  }
+
+  get ready(): boolean {
+    return this.#ready && !this.#ended;
+  }
+
+  /** Worst delay of the event loop of the thread since its report before the last. */
+  get loopDelayMs(): number {
+    return this.#loopDelayMs;
+  }
+
+  get malformed(): number {
+    return this.#malformed;
+  }
+
+  post(frame: string): void {
+    if (!this.#ended) this.#worker.postMessage(frame);
+  }
+
+  control(frame: ControlFrame): void {
+    this.post(encodeControl(frame));
+  }
+
+  /** True if the event loop of the thread answers within `timeoutMs`. */
+  ping(timeoutMs: number): Promise<boolean> {
+    if (this.#ended) return Promise.resolve(false);
+    const n = this.#nextPing++;
+    return new Promise((resolve) => {
+      const timer = this.#options.clock.setTimer(timeoutMs, () => this.#pings.get(n)?.(false));
+      this.#pings.set(n, (answered) => {
+        this.#pings.delete(n);
+        timer.cancel();
+        resolve(answered);
+      });
+      this.control({ k: 'ping', n });
+    });
+  }
+
+  /** Ends the thread by force. `onEnd` is called before this returns; `gone` tells when it is. */
+  end(cause: ErrorData): void {
+    if (this.#ended) return;
+    this.#finish(cause);
+    const timer = this.#options.clock.setTimer(GONE_TIMEOUT_MS, this.#setGone);
+    void this.gone.then(() => timer.cancel());
+    this.#worker.terminate().then(this.#setGone, this.#setGone);
+  }
+
+  #finish(cause: ErrorData): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer?.cancel();
+    this.#timer = null;
+    for (const answer of [...this.#pings.values()]) answer(false);
+    this.#options.onEnd(cause);
+  }
+
+  #receive(message: unknown): void {
+    if (this.#ended) return;
+    this.#silentBeats = 0;
+    const frame = parseFrame(message);
+    switch (frame?.k) {
+      case 'data':
+        return this.#options.onData(frame);
+      case 'ready':
+        return this.#becomeReady();
+      case 'pong':
+        this.#loopDelayMs = frame.delayMs;
+        this.#pings.get(frame.n)?.(true);
+        return;
+      case 'closed':
+        return this.#options.onClosed();
+      default:
+        this.#malformed++;
+    }
+  }
+
+  #becomeReady(): void {
+    if (this.#ready) return;
+    this.#ready = true;
+    this.#timer?.cancel();
+    this.#planBeat();
+    this.#options.onReady();
+  }
+
+  #planBeat(): void {
+    const { clock, heartbeat } = this.#options;
+    this.#timer = clock.setTimer(heartbeat.everyMs, () => this.#beat());
+    this.#timer.unref();
+  }
+
+  #beat(): void {
+    const { name, heartbeat } = this.#options;
+    if (this.#silentBeats * heartbeat.everyMs >= heartbeat.missedMs) {
+      this.end(
+        lost(
+          name,
+          `expected a sign of life within ${heartbeat.missedMs} ms, got none; its event loop is blocked`,
+        ),
+      );
+      return;
+    }
+    this.#silentBeats++;
+    this.#options.onBeat();
+    this.control({ k: 'ping', n: this.#nextPing++ });
+    this.#planBeat();
+  }
+
+  #causeOfExit(code: number): ErrorData {
+    const { name } = this.#options;
+    if (!this.#failed) return lost(name, `expected it to run, got its exit with code ${code}`);
+    const cause = toErrorData(this.#error, codeOf(this.#error));
+    return { ...lost(name, `expected it to run, got an error: ${cause.message}`), cause };
+  }
+}
+
+function lost(name: string, what: string): ErrorData {
+  return { code: 'thread-lost', message: `thread ${name}: ${what}` };
+}
+
+/** Errors of ours lose their class on the way out of a thread, but not their code. */
+function codeOf(error: unknown): ErrorCode {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'internal';
+}

@@ -1,0 +1,240 @@
+/**
+ * All messages between actors, in one place: one `Messages` type an actor. Where an actor lives is not said
+ * here but in the placement table; data goes one way: scheduler → runs → pools → runs → store → telemetry.
+ */
+import type { AbortReason, ExecuteOrder, Outcome } from '../workers/handler.ts';
+import type { ErrorData } from './kernel/errors.ts';
+import type { RunState } from './runs/run-states.ts';
+
+export const ActorName = {
+  Runs: 'runs',
+  Store: 'store',
+  Telemetry: 'telemetry',
+  Control: 'control',
+  Io: 'io',
+  Guest: 'guest',
+} as const;
+export type ActorName = (typeof ActorName)[keyof typeof ActorName];
+
+export const ThreadName = { Main: 'main', Service: 'service', Guest: 'guest' } as const;
+export type ThreadName = (typeof ThreadName)[keyof typeof ThreadName];
+
+/** Actor → thread. Changing a row moves the actor; no code changes. */
+export type Placement = Readonly<Record<string, ThreadName>>;
+
+/** How a run came to be. */
+export const RunOrigin = {
+  Schedule: 'schedule',
+  Manual: 'manual',
+  Start: 'start',
+  Each: 'each',
+  Replay: 'replay',
+} as const;
+export type RunOrigin = (typeof RunOrigin)[keyof typeof RunOrigin];
+
+/**
+ * One transition of a run, as the store keeps it. `origin`, `createdAtMs` and `input` come with the first
+ * event of a run only; `result`, `error`, `durationMs` with the end of an attempt.
+ */
+export interface RunEvent {
+  readonly run: string;
+  readonly task: string;
+  readonly state: RunState;
+  readonly attempt: number;
+  readonly atMs: number;
+  readonly origin?: RunOrigin;
+  readonly createdAtMs?: number;
+  readonly input?: string;
+  /** Fingerprint of the file of an `each` run; a terminal event marks the file as dealt with. */
+  readonly mark?: string;
+  /** When a retrying run is due. */
+  readonly dueAtMs?: number;
+  /** How late the run started after it was due, with `running`. */
+  readonly lagMs?: number;
+  readonly durationMs?: number;
+  readonly result?: string | null;
+  readonly error?: ErrorData | null;
+  /** The end of a scan that found nothing new: counted, but neither kept nor logged. */
+  readonly quiet?: boolean;
+}
+
+/** A run as `runs` and `show` print it. Times are wall times in ms. */
+export interface RunView {
+  readonly run: string;
+  readonly task: string;
+  readonly state: RunState;
+  readonly attempt: number;
+  readonly origin: RunOrigin;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly durationMs: number | null;
+  readonly dueAtMs: number | null;
+  readonly input: string;
+  readonly result: string | null;
+  readonly error: ErrorData | null;
+  readonly progress: { readonly fraction: number; readonly note: string | null } | null;
+  /** The last attempts, oldest first, at most 20. */
+  readonly attempts: readonly AttemptView[];
+}
+
+export interface AttemptView {
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly state: RunState;
+  readonly error: ErrorData | null;
+}
+
+export interface RunFilter {
+  readonly task: string | null;
+  readonly state: RunState | null;
+  readonly limit: number;
+}
+
+export interface DeadLetterView {
+  readonly run: string;
+  readonly task: string;
+  readonly diedAtMs: number;
+  readonly attempts: number;
+  readonly input: string;
+  readonly error: ErrorData | null;
+}
+
+/** Which dead letters a command means: named ones, all of a task, or (neither given) all. */
+export interface DeadLetterChoice {
+  readonly runs: readonly string[] | null;
+  readonly task: string | null;
+}
+
+export interface TaskView {
+  readonly name: string;
+  readonly kind: 'cpu' | 'io';
+  readonly handler: string;
+  /** As a person wrote it: `*\/5 * * * * *`, `every 5s`, `at 2026-…`, or null. */
+  readonly schedule: string | null;
+  readonly nextAtMs: number | null;
+  readonly active: number;
+  readonly queued: number;
+  readonly lastState: RunState | null;
+  readonly lastEndedAtMs: number | null;
+}
+
+export interface QueueView {
+  readonly name: 'ready' | 'delayed' | 'retry' | 'dead-letter';
+  readonly depth: number;
+  readonly capacity: number;
+  readonly rejected: number;
+}
+
+export interface PoolView {
+  readonly name: 'cpu' | 'io' | 'guest';
+  readonly slots: number;
+  readonly active: number;
+  readonly threads: number;
+  /** Share of slot time in use over the last interval, 0 to 1. */
+  readonly busyRatio: number;
+}
+
+/** Everything that main knows and others show: asked for when it is looked at, never pushed. */
+export interface RuntimeView {
+  readonly pid: number;
+  readonly version: string;
+  readonly configVersion: string | null;
+  readonly configFile: string | null;
+  readonly startedAtMs: number;
+  readonly readyMs: number | null;
+  readonly stopping: boolean;
+  readonly queues: readonly QueueView[];
+  readonly pools: readonly PoolView[];
+  readonly tasks: readonly TaskView[];
+  readonly liveRuns: number;
+  readonly threadRestarts: Readonly<Record<string, number>>;
+  /** Event-loop delay of main since the last look, seconds. */
+  readonly loopDelay: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly undeliverable: Readonly<Record<string, number>>;
+  readonly memory: { readonly rss: number; readonly anon: number; readonly file: number };
+  /** Late outcomes of runs that had been given up. */
+  readonly lateOutcomes: number;
+}
+
+export type TriggerReply = {
+  readonly run: string;
+  /** With `wait`: how the run ended; else null. */
+  readonly ended: RunView | null;
+};
+
+/** A file that a scan found and that the store has not marked yet. */
+export interface FoundItem {
+  /** 16 hex digits over path, size, mtime and inode: the occurrence of the run. */
+  readonly mark: string;
+  /** JSON text of `{ path, relative, root, size, mtime_ms }`. */
+  readonly input: string;
+}
+
+/** Owner of all live runs and of the four queues. */
+export type RunsMessages = {
+  trigger: {
+    body: { task: string; payload: string | null; force: boolean; wait: boolean };
+    reply: TriggerReply;
+  };
+  /** Answered when all items have room or are known: this is how a full queue blocks a scan. */
+  offer: {
+    body: { task: string; parent: string; items: readonly FoundItem[] };
+    reply: { accepted: number; known: number; rejected: number };
+  };
+  outcome: { body: Outcome };
+  progress: { body: { run: string; fraction: number; note: string | null } };
+  /** The store has all events up to `seq`. */
+  recorded: { body: { seq: number } };
+  cancel: { body: { run: string }; reply: { state: RunState } };
+  live: { body: RunFilter; reply: readonly RunView[] };
+  'show-live': { body: { run: string }; reply: RunView | null };
+  'dead-list': { body: { task: string | null; limit: number }; reply: readonly DeadLetterView[] };
+  'dead-replay': { body: DeadLetterChoice; reply: { runs: readonly string[]; refused: number } };
+  'dead-purge': { body: DeadLetterChoice; reply: { purged: number } };
+  view: { body: null; reply: RuntimeView };
+};
+
+/** Keeper of what has happened. */
+export type StoreMessages = {
+  record: { body: { seq: number; events: readonly RunEvent[] } };
+  list: { body: RunFilter; reply: readonly RunView[] };
+  show: { body: { run: string }; reply: RunView | null };
+  /** Passes on to `runs` what is not marked yet; sums up what became of all. */
+  offer: {
+    body: { task: string; parent: string; items: readonly FoundItem[] };
+    reply: { accepted: number; known: number; rejected: number };
+  };
+};
+
+export interface LogRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly atMs: number;
+  readonly msg: string;
+  readonly fields: Readonly<Record<string, unknown>> | null;
+}
+
+export type TelemetryMessages = {
+  /** Answered when the metrics address listens; null where none is configured. */
+  open: { body: null; reply: { metrics: { host: string; port: number } | null } };
+  log: { body: LogRecord };
+  runs: { body: { events: readonly RunEvent[] } };
+  /** Answered when everything logged so far is written. */
+  flush: { body: null; reply: null };
+};
+
+/** Serves the command line on the control socket; asks the others. */
+export type ControlMessages = {
+  /** Answered when the socket listens. */
+  open: { body: null; reply: null };
+  close: { body: null; reply: null };
+};
+
+/** An async pool on a thread: executes orders, answers to `runs` with one outcome each. */
+export type IoMessages = {
+  execute: { body: ExecuteOrder };
+  abort: { body: { run: string; reason: AbortReason } };
+  /** Gives the run up at once; process trees are killed. */
+  kill: { body: { run: string; reason: AbortReason } };
+};

@@ -1,0 +1,8 @@
+export { type BackoffPolicy, backoffMs } from './backoff.ts';
+export { occurrenceId } from './occurrence.ts';
+export { layInput, SCAN_HANDLER } from './order.ts';
+export { decideOverlap, OverlapPolicy, WhenFull } from './policies.ts';
+export { isTerminal, RUN_STATES, RUN_TRANSITIONS, RunState, transition } from './run-states.ts';
+export { INTERRUPTION_BUDGET, Runs, type RunsOptions } from './runs.ts';
+export { runsActor } from './runs-actor.ts';
+export type { RunsTask } from './task-state.ts';

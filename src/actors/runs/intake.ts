@@ -1,0 +1,283 @@
+/**
+ * Intake: how runs come to be. A due occurrence, a trigger, a found file or a replayed dead letter passes the
+ * overlap policy, then waits for room in the ready queue as the queue's answer to *full* says:
+ *
+ *   come ─▶ overlap ─▶ room? ─▶ ready
+ *              │          ├─ block: waits here, its source with it
+ *              │          ├─ reject / drop-newest: the newcomer is skipped
+ *              │          └─ drop-oldest: the oldest ready run is skipped
+ *              ├─ waits for the run before it (held)
+ *              └─ skipped
+ *
+ * Everything that waits here counts as *delayed*, and that queue is bounded too.
+ */
+import { ColibriError } from '../kernel/errors.ts';
+import type { Answer } from '../kernel/index.ts';
+import type { FoundItem, RunOrigin } from '../protocol.ts';
+import { LinkedList } from './linked-list.ts';
+import { decideOverlap, type WhenFull } from './policies.ts';
+import type { ReadyQueue } from './ready-queue.ts';
+import { Run, type RunFields } from './run.ts';
+import type { TaskState } from './task-state.ts';
+
+export interface IntakeOptions {
+  readonly ready: ReadyQueue;
+  readonly whenFull: WhenFull;
+  readonly delayedCapacity: number;
+  readonly nowMs: () => number;
+  /** True if a run of this id is live. */
+  readonly isKnown: (id: string) => boolean;
+  /** A run exists now: to be kept and noted. */
+  readonly onNew: (run: Run) => void;
+  /** A run has room: it goes to ready. */
+  readonly onReady: (run: Run) => void;
+  /** A run is not going to run. */
+  readonly onSkip: (run: Run, error: ColibriError) => void;
+  readonly abortRunning: (task: TaskState) => void;
+}
+
+/** What a source asks for. */
+export interface Newcomer {
+  readonly task: TaskState;
+  readonly id: string;
+  readonly origin: RunOrigin;
+  readonly dueAtMs: number;
+  readonly input: string | null;
+  readonly mark: string | null;
+  readonly scan: boolean;
+}
+
+interface WaitingOffer {
+  readonly task: TaskState;
+  readonly items: readonly FoundItem[];
+  readonly answer: Answer;
+  index: number;
+  accepted: number;
+  known: number;
+  rejected: number;
+}
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  /** Runs that wait for room, in the order they came. */
+  readonly #waiting = new LinkedList<Run>();
+  /** By task: runs that wait for the one before them. */
+  readonly #heldBy = new Map<TaskState, LinkedList<Run>>();
+  readonly #offers: WaitingOffer[] = [];
+  #held = 0;
+  #rejectedReady = 0;
+  #rejectedDelayed = 0;
+  #closed = false;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Runs that wait for room or for the run before them. */
+  get delayed(): number {
+    return this.#waiting.length + this.#held;
+  }
+
+  get rejectedReady(): number {
+    return this.#rejectedReady;
+  }
+
+  get rejectedDelayed(): number {
+    return this.#rejectedDelayed;
+  }
+
+  /** Takes nothing more: waiting sources get `shutting-down`. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    for (const offer of this.#offers.splice(0)) offer.answer.fail(shuttingDown());
+    for (const run of this.#waiting) {
+      run.admission?.fail(shuttingDown());
+      run.admission = null;
+    }
+  }
+
+  /**
+   * Makes a run of a newcomer, or gives the error that says why not. `force` passes by overlap.
+   * Where a full queue blocks, the run waits and `admission` is answered when it is ready.
+   */
+  admit(newcomer: Newcomer, force: boolean): Run | ColibriError {
+    if (this.#closed) return shuttingDown();
+    if (this.#options.isKnown(newcomer.id)) {
+      return new ColibriError(
+        'overlap-refused',
+        `expected a new run, got ${newcomer.id}, which is live already`,
+      );
+    }
+    const { task } = newcomer;
+    const decision = force ? 'run' : decideOverlap(task.spec.overlap, task.live, this.#heldOf(task).length);
+    const run = this.#create(newcomer);
+    task.live++;
+    if (decision === 'skip') {
+      const error = new ColibriError(
+        'overlap-refused',
+        `expected no run of ${task.spec.name} in progress, got ${task.live - 1}; overlap is ${task.spec.overlap}`,
+      );
+      this.#options.onSkip(run, error);
+      return error;
+    }
+    if (decision !== 'run') {
+      if (this.delayed >= this.#options.delayedCapacity) return this.#refuseDelayed(run);
+      this.#heldOf(task).push(run);
+      this.#held++;
+      if (decision === 'cancel-then-wait') this.#options.abortRunning(task);
+      return run;
+    }
+    return this.#findRoom(run);
+  }
+
+  /** Files found by a scan: answered when each has room or is known. */
+  offer(task: TaskState, items: readonly FoundItem[], answer: Answer): void {
+    if (this.#closed) {
+      answer.fail(shuttingDown());
+      return;
+    }
+    this.#offers.push({ task, items, answer, index: 0, accepted: 0, known: 0, rejected: 0 });
+    this.refill();
+  }
+
+  /** The run a task waited for is over: the next held one may go. */
+  releaseHeld(task: TaskState): void {
+    const held = this.#heldBy.get(task);
+    if (held === undefined || task.live > held.length) return;
+    const run = held.shift();
+    if (run === null) return;
+    this.#held--;
+    this.#findRoom(run);
+  }
+
+  /** A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. */
+  readmit(run: Run): void {
+    if (this.#options.ready.full || this.#waiting.length > 0) this.#waiting.push(run);
+    else this.#options.onReady(run);
+  }
+
+  /** Lets in what waits, as far as there is room. */
+  refill(): void {
+    const { ready } = this.#options;
+    while (!ready.full && this.#waiting.length > 0) this.#options.onReady(this.#waiting.shift()!);
+    while (this.#offers.length > 0) {
+      const offer = this.#offers[0]!;
+      if (!this.#takeItems(offer)) return;
+      this.#offers.shift();
+      offer.answer.ok({ accepted: offer.accepted, known: offer.known, rejected: offer.rejected });
+    }
+  }
+
+  /** True for a run that waits for the one before it. */
+  isHeld(run: Run): boolean {
+    return run.list !== null && run.list === this.#heldBy.get(run.task);
+  }
+
+  /** Takes a run out that waits here. */
+  remove(run: Run): void {
+    if (run.list === null) return;
+    if (this.isHeld(run)) this.#held--;
+    run.list.remove(run);
+  }
+
+  /** True when all items of the offer are dealt with. */
+  #takeItems(offer: WaitingOffer): boolean {
+    const { ready, whenFull } = this.#options;
+    for (; offer.index < offer.items.length; offer.index++) {
+      const item = offer.items[offer.index]!;
+      const id = `${offer.task.spec.name}@${item.mark}`;
+      if (this.#options.isKnown(id)) {
+        offer.known++;
+        continue;
+      }
+      if (ready.full && whenFull === 'block') return false;
+      if (ready.full && whenFull !== 'drop-oldest') {
+        // Not made into a run: the next scan finds the file again.
+        this.#rejectedReady++;
+        offer.rejected++;
+        continue;
+      }
+      if (ready.full) this.#dropOldest();
+      const run = this.#create({
+        task: offer.task,
+        id,
+        origin: 'each',
+        dueAtMs: this.#options.nowMs(),
+        input: item.input,
+        mark: item.mark,
+        scan: false,
+      });
+      offer.accepted++;
+      this.#options.onReady(run);
+    }
+    return true;
+  }
+
+  #heldOf(task: TaskState): LinkedList<Run> {
+    let held = this.#heldBy.get(task);
+    if (held === undefined) {
+      held = new LinkedList<Run>();
+      this.#heldBy.set(task, held);
+    }
+    return held;
+  }
+
+  #create(newcomer: Newcomer): Run {
+    const fields: RunFields = { ...newcomer, createdAtMs: this.#options.nowMs() };
+    const run = new Run(fields);
+    this.#options.onNew(run);
+    return run;
+  }
+
+  #findRoom(run: Run): Run | ColibriError {
+    const { ready, whenFull } = this.#options;
+    if (!ready.full && this.#waiting.length === 0) {
+      this.#options.onReady(run);
+      return run;
+    }
+    switch (whenFull) {
+      case 'block':
+        if (this.delayed >= this.#options.delayedCapacity) return this.#refuseDelayed(run);
+        this.#waiting.push(run);
+        return run;
+      case 'drop-oldest':
+        this.#dropOldest();
+        this.#options.onReady(run);
+        return run;
+      case 'reject':
+      case 'drop-newest': {
+        this.#rejectedReady++;
+        const error = new ColibriError(
+          'queue-full',
+          `expected room in the ready queue, got ${ready.depth} of ${ready.capacity} in use`,
+        );
+        this.#options.onSkip(run, error);
+        return error;
+      }
+    }
+  }
+
+  #refuseDelayed(run: Run): ColibriError {
+    this.#rejectedDelayed++;
+    const error = new ColibriError(
+      'queue-full',
+      `expected room in the delayed queue, got ${this.delayed} of ${this.#options.delayedCapacity} in use`,
+    );
+    this.#options.onSkip(run, error);
+    return error;
+  }
+
+  #dropOldest(): void {
+    const victim = this.#options.ready.oldest();
+    if (victim === null) return;
+    this.#rejectedReady++;
+    this.#options.onSkip(
+      victim,
+      new ColibriError('queue-full', 'dropped from the full ready queue for a newer run'),
+    );
+  }
+}
+
+function shuttingDown(): ColibriError {
+  return new ColibriError('shutting-down', 'expected a running daemon, got one that is stopping');
+}

@@ -1,0 +1,112 @@
+/** One live run: what the owner of all runs keeps of it until the store has its end. */
+
+import type { TimerHandle } from '../delay/index.ts';
+import type { ErrorData } from '../kernel/errors.ts';
+import type { Answer } from '../kernel/index.ts';
+import type { AttemptView, RunEvent, RunOrigin, RunView } from '../protocol.ts';
+import type { Linked, LinkedList } from './linked-list.ts';
+import type { RunState } from './run-states.ts';
+import type { TaskState } from './task-state.ts';
+
+/** Attempts kept of one run; of more, the oldest are forgotten. */
+const MAX_ATTEMPTS_KEPT = 20;
+
+/** Kept small: up to a ready queue full of these stands in memory (about 200 bytes beside id and input). */
+export class Run implements Linked<Run> {
+  readonly id: string;
+  readonly task: TaskState;
+  readonly origin: RunOrigin;
+  readonly createdAtMs: number;
+  /** When it was meant to start: its occurrence, or its creation. */
+  readonly dueAtMs: number;
+  /** JSON text laid over the task's `with`; null: nothing. */
+  readonly input: string | null;
+  /** Fingerprint of the file of an `each` run. */
+  readonly mark: string | null;
+  /** True for the run that looks for files and makes the runs of an `each` task. */
+  readonly scan: boolean;
+
+  state: RunState = 'pending';
+  /** Attempts begun. */
+  attempt = 0;
+  interruptions = 0;
+  startedAtMs: number | null = null;
+  endedAtMs: number | null = null;
+  durationMs: number | null = null;
+  retryAtMs: number | null = null;
+  result: string | null = null;
+  error: ErrorData | null = null;
+
+  /** The list it stands in, and its neighbours there. */
+  list: LinkedList<Run> | null = null;
+  next: Run | null = null;
+  previous: Run | null = null;
+  retryTimer: TimerHandle | null = null;
+  /** True while it is asked to end to make room for a newer one or by a user. */
+  cancelling = false;
+  /** Its transition that the journal has not sent yet; later ones are merged into it. */
+  unsent: Writable<RunEvent> | null = null;
+  /** Who waits for its end. */
+  waiters: Answer[] | null = null;
+  /** Who waits for its being accepted: a trigger that a full queue holds back. */
+  admission: Answer | null = null;
+  progress: RunView['progress'] = null;
+  attempts: AttemptView[] | null = null;
+
+  constructor(fields: RunFields) {
+    this.id = fields.id;
+    this.task = fields.task;
+    this.origin = fields.origin;
+    this.createdAtMs = fields.createdAtMs;
+    this.dueAtMs = fields.dueAtMs;
+    this.input = fields.input;
+    this.mark = fields.mark;
+    this.scan = fields.scan;
+  }
+
+  /** Keeps what became of the attempt that has just ended. Only failed ones are worth their memory. */
+  rememberAttempt(state: RunState, endedAtMs: number): void {
+    this.attempts ??= [];
+    if (this.attempts.length === MAX_ATTEMPTS_KEPT) this.attempts.shift();
+    this.attempts.push({
+      attempt: this.attempt,
+      startedAtMs: this.startedAtMs ?? endedAtMs,
+      endedAtMs,
+      state,
+      error: this.error,
+    });
+  }
+
+  view(): RunView {
+    return {
+      run: this.id,
+      task: this.task.spec.name,
+      state: this.state,
+      attempt: this.attempt,
+      origin: this.origin,
+      createdAtMs: this.createdAtMs,
+      startedAtMs: this.startedAtMs,
+      endedAtMs: this.endedAtMs,
+      durationMs: this.durationMs,
+      dueAtMs: this.retryAtMs ?? this.dueAtMs,
+      input: this.input ?? '',
+      result: this.result,
+      error: this.error,
+      progress: this.progress,
+      attempts: this.attempts ?? [],
+    };
+  }
+}
+
+export interface RunFields {
+  readonly id: string;
+  readonly task: TaskState;
+  readonly origin: RunOrigin;
+  readonly createdAtMs: number;
+  readonly dueAtMs: number;
+  readonly input: string | null;
+  readonly mark: string | null;
+  readonly scan: boolean;
+}
+
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,0 +1,57 @@
+/** The runs as an actor: messages in, calls on `Runs` out. The state outlives a restart of the behaviour. */
+
+import type { Outcome } from '../../workers/handler.ts';
+import { assertNever } from '../kernel/errors.ts';
+import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
+import { ActorName, type RunsMessages, type RuntimeView } from '../protocol.ts';
+import { isOffer, isOutcome, isTrigger } from './message-checks.ts';
+import type { Runs } from './runs.ts';
+
+export interface RunsActorOptions {
+  readonly runs: Runs;
+  /** An outcome that came from another thread: goes through the pool that holds the run. */
+  readonly settle: (pool: string, outcome: Outcome) => void;
+  /** What main knows beside the runs. */
+  readonly view: () => RuntimeView;
+}
+
+export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessages> {
+  const { runs, settle, view } = options;
+  return {
+    name: ActorName.Runs,
+    mailbox: { capacity: 65_536, capacityBytes: 32 * 1024 * 1024, whenFull: 'block' },
+    checks: { outcome: isOutcome, trigger: isTrigger, offer: isOffer },
+    create: () => ({
+      receive(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
+        switch (envelope.kind) {
+          case 'trigger':
+            return runs.trigger(envelope.body, answer);
+          case 'offer':
+            return runs.offer(envelope.body, answer);
+          case 'outcome':
+            return settle(envelope.from, envelope.body);
+          case 'progress':
+            return runs.progress(envelope.body);
+          case 'recorded':
+            return runs.recorded(envelope.body.seq);
+          case 'cancel':
+            return answer.ok({ state: runs.cancel(envelope.body.run) });
+          case 'live':
+            return answer.ok(runs.list(envelope.body));
+          case 'show-live':
+            return answer.ok(runs.show(envelope.body.run));
+          case 'dead-list':
+            return answer.ok(runs.deadLetters.list(envelope.body.task, envelope.body.limit));
+          case 'dead-replay':
+            return answer.ok(runs.replay(envelope.body));
+          case 'dead-purge':
+            return answer.ok({ purged: runs.purge(envelope.body) });
+          case 'view':
+            return answer.ok(view());
+          default:
+            return assertNever(envelope, 'message to runs');
+        }
+      },
+    }),
+  };
+}

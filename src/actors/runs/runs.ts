@@ -1,0 +1,576 @@
+/**
+ * Owner of all live runs: their states, the four queues, and what a pool may take.
+ *
+ *   intake ─▶ ready ─ a slot takes ─▶ running ─▶ outcome ─▶ success
+ *               ▲                                  ├─▶ retrying ─ due ─┐
+ *               └──────────────────────────────────┴───────────────────┘
+ *                                                  └─▶ failed ─▶ dead letter
+ *
+ * Invariants: a run is in exactly one place (intake, ready, a pool, the retry queue, or over); every change of
+ * state goes through `transition` and into the journal; an outcome for anything but the running attempt is
+ * late, counted, and changes nothing.
+ */
+
+import type {
+  AbortReason,
+  ExecuteOrder,
+  Outcome,
+  Pool,
+  PoolName,
+  WorkSource,
+} from '../../workers/handler.ts';
+import { HeapDelayEngine } from '../delay/index.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
+import type { Answer } from '../kernel/index.ts';
+import type {
+  DeadLetterChoice,
+  FoundItem,
+  QueueView,
+  RunEvent,
+  RunFilter,
+  RunOrigin,
+  RunView,
+} from '../protocol.ts';
+import { backoffMs } from './backoff.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { Intake, type Newcomer } from './intake.ts';
+import { Journal } from './journal.ts';
+import { replayIdOf, triggerIdMaker } from './occurrence.ts';
+import { orderOf } from './order.ts';
+import type { WhenFull } from './policies.ts';
+import { ReadyQueue } from './ready-queue.ts';
+import type { Run } from './run.ts';
+import { isTerminal, type RunState, transition } from './run-states.ts';
+import { type RunsTask, TaskState } from './task-state.ts';
+
+export interface RunsOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly tasks: readonly RunsTask[];
+  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  readonly queues: {
+    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
+    readonly delayed: { readonly capacity: number };
+    readonly retry: { readonly capacity: number };
+    readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
+  };
+  /** False: the store has no room now. */
+  readonly record: (seq: number, events: readonly RunEvent[]) => boolean;
+  /** Says something to the log that belongs to no run event. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** How often a run may lose its host before it is given up: apart from its retries. */
+export const INTERRUPTION_BUDGET = 3;
+
+export class Runs {
+  readonly #options: RunsOptions;
+  readonly #clock: Clock;
+  readonly #tasks: ReadonlyMap<string, TaskState>;
+  readonly #ready: ReadyQueue;
+  readonly #intake: Intake;
+  readonly #journal: Journal;
+  readonly #retries: HeapDelayEngine<Run>;
+  readonly #dead: DeadLetters;
+  /** Every run that is not over, and those whose end the store does not have yet. */
+  readonly #live = new Map<string, Run>();
+  readonly #pools = new Map<PoolName, Pool>();
+  readonly #nextTriggerId = triggerIdMaker();
+  #rejectedRetries = 0;
+  #lateOutcomes = 0;
+  #paused = false;
+  #closed = false;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#tasks = new Map(options.tasks.map((spec) => [spec.name, new TaskState(spec)]));
+    this.#ready = new ReadyQueue(options.queues.ready.capacity, options.groups);
+    this.#dead = new DeadLetters(options.queues.deadLetter.capacity, options.queues.deadLetter.whenFull);
+    this.#retries = new HeapDelayEngine<Run>({
+      clock: options.clock,
+      now: () => options.clock.monoMs(),
+      onDue: (run) => {
+        run.retryTimer = null;
+        this.#intake.readmit(run);
+        this.#poolOf(run)?.wake();
+      },
+    });
+    this.#journal = new Journal({
+      clock: options.clock,
+      send: options.record,
+      forget: (run) => {
+        if (this.#live.get(run.id) === run) this.#live.delete(run.id);
+      },
+      onRoom: () => this.#wakeAll(),
+    });
+    this.#intake = new Intake({
+      ready: this.#ready,
+      whenFull: options.queues.ready.whenFull,
+      delayedCapacity: options.queues.delayed.capacity,
+      nowMs: () => options.clock.wallMs(),
+      isKnown: (id) => this.#live.has(id),
+      onNew: (run) => this.#addNew(run),
+      onReady: (run) => this.#makeReady(run),
+      onSkip: (run, error) => this.#skip(run, error),
+      abortRunning: (task) => this.#abortRunning(task),
+    });
+  }
+
+  // — where work comes from
+
+  /** A task is due: one run per occurrence, however often this is called for it. */
+  due(taskName: string, occurrenceId: string, dueAtMs: number, origin: RunOrigin): void {
+    const task = this.#taskOf(taskName);
+    if (this.#live.has(occurrenceId)) return;
+    this.#admit({ ...this.#newcomer(task, occurrenceId, origin), dueAtMs }, false);
+  }
+
+  /**
+   * Accepts a trigger. Answered with the run's id once it has room, or once it is over with `wait`.
+   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `shutting-down`.
+   */
+  trigger(
+    body: { task: string; payload: string | null; force: boolean; wait: boolean },
+    answer: Answer,
+  ): void {
+    const task = this.#taskOf(body.task);
+    const id = this.#nextTriggerId(task.spec.name, this.#clock.wallMs());
+    const scan = task.spec.scanJson !== null && body.payload === null;
+    if (body.force && task.live > 0) {
+      this.#options.warn('overlap overridden by force', { task: task.spec.name, run: id });
+    }
+    const newcomer = { ...this.#newcomer(task, id, 'manual'), input: body.payload, scan };
+    const run = this.#admit(newcomer, body.force);
+    if (run instanceof ColibriError) {
+      answer.fail(run);
+      return;
+    }
+    if (body.wait) {
+      run.waiters ??= [];
+      run.waiters.push(answer);
+    } else if (run.state === 'pending') run.admission = answer;
+    else answer.ok({ run: run.id, ended: null });
+  }
+
+  offer(body: { task: string; items: readonly FoundItem[] }, answer: Answer): void {
+    this.#intake.offer(this.#taskOf(body.task), body.items, answer);
+    this.#wakeAll();
+  }
+
+  // — pools
+
+  attachPool(pool: Pool): void {
+    this.#pools.set(pool.name, pool);
+  }
+
+  /** The ready queue as one pool sees it. */
+  source(pool: PoolName): WorkSource {
+    return {
+      peekTask: () => (this.#holdsBack() ? undefined : this.#ready.peek(pool)?.task.spec.name),
+      take: () => (this.#holdsBack() ? undefined : this.#take(pool)),
+    };
+  }
+
+  /** No slot takes anything until `resume`; intake goes on. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#wakeAll();
+  }
+
+  outcome(outcome: Outcome): void {
+    const run = this.#live.get(outcome.run);
+    if (run === undefined || run.state !== 'running' || run.attempt !== outcome.attempt) {
+      this.#lateOutcomes++;
+      return;
+    }
+    const now = this.#clock.wallMs();
+    run.durationMs = outcome.durationMs;
+    run.task.active--;
+    this.#ready.release(run);
+    switch (outcome.status) {
+      case 'success':
+        run.result = outcome.result;
+        run.error = null;
+        this.#end(run, 'success', now);
+        break;
+      case 'failed':
+        this.#failed(run, outcome, now);
+        break;
+      case 'cancelled':
+        // Stopped by the end of the daemon, not by a user: the host died under it.
+        if (this.#closed && !run.cancelling) this.#interrupted(run, outcome.error, now);
+        else {
+          run.error = outcome.error;
+          this.#end(run, 'cancelled', now);
+        }
+        break;
+      case 'interrupted':
+        this.#interrupted(run, outcome.error, now);
+        break;
+    }
+    this.#wakeAll();
+  }
+
+  progress(body: { run: string; fraction: number; note: string | null }): void {
+    const run = this.#live.get(body.run);
+    if (run?.state === 'running') run.progress = { fraction: body.fraction, note: body.note };
+  }
+
+  recorded(seq: number): void {
+    this.#journal.recorded(seq);
+  }
+
+  /** The store lost what it had not answered for: it is sent again. */
+  resend(): void {
+    this.#journal.resend();
+  }
+
+  // — commands
+
+  /** Cancels a run wherever it is. Fails with `no-such-run` if it is not live. */
+  cancel(id: string): RunState {
+    const run = this.#live.get(id);
+    if (run === undefined || isTerminal(run.state)) {
+      throw new ColibriError('no-such-run', `expected a run that is not over, got ${id}`);
+    }
+    if (run.state === 'running') {
+      run.cancelling = true;
+      this.#poolOf(run)?.abort(run.id, 'cancel');
+      return run.state;
+    }
+    this.#takeOut(run);
+    run.error = { code: 'cancelled', message: 'cancelled before it ran' };
+    this.#end(run, 'cancelled', this.#clock.wallMs());
+    this.#wakeAll();
+    return run.state;
+  }
+
+  /** Asks everything on a slot to stop. */
+  abortAll(reason: AbortReason): void {
+    for (const run of this.#live.values()) {
+      if (run.state === 'running') this.#poolOf(run)?.abort(run.id, reason);
+    }
+  }
+
+  list(filter: RunFilter): RunView[] {
+    const found: RunView[] = [];
+    for (const run of this.#live.values()) {
+      if (filter.task !== null && run.task.spec.name !== filter.task) continue;
+      if (filter.state !== null && run.state !== filter.state) continue;
+      found.push(run.view());
+    }
+    found.sort((a, b) => b.createdAtMs - a.createdAtMs);
+    return found.slice(0, filter.limit);
+  }
+
+  show(id: string): RunView | null {
+    return this.#live.get(id)?.view() ?? null;
+  }
+
+  get deadLetters(): DeadLetters {
+    return this.#dead;
+  }
+
+  /** Runs dead letters again, each as a new run; what is refused stays a dead letter. */
+  replay(choice: DeadLetterChoice): { runs: string[]; refused: number } {
+    const runs: string[] = [];
+    let refused = 0;
+    for (const letter of this.#dead.choose(choice)) {
+      const task = this.#tasks.get(letter.task);
+      const admitted =
+        task === undefined
+          ? null
+          : this.#admit(
+              {
+                ...this.#newcomer(task, replayIdOf(letter.run), 'replay'),
+                input: letter.rawInput,
+                mark: letter.mark,
+                scan: false,
+              },
+              true,
+            );
+      if (admitted === null || admitted instanceof ColibriError) refused++;
+      else {
+        this.#dead.remove(letter.run);
+        runs.push(admitted.id);
+      }
+    }
+    return { runs, refused };
+  }
+
+  purge(choice: DeadLetterChoice): number {
+    const chosen = this.#dead.choose(choice);
+    for (const letter of chosen) this.#dead.remove(letter.run);
+    return chosen.length;
+  }
+
+  // — looking
+
+  get liveRuns(): number {
+    return this.#live.size;
+  }
+
+  get lateOutcomes(): number {
+    return this.#lateOutcomes;
+  }
+
+  get tasks(): Iterable<TaskState> {
+    return this.#tasks.values();
+  }
+
+  queues(): QueueView[] {
+    const { queues } = this.#options;
+    return [
+      {
+        name: 'ready',
+        depth: this.#ready.depth,
+        capacity: this.#ready.capacity,
+        rejected: this.#intake.rejectedReady,
+      },
+      {
+        name: 'delayed',
+        depth: this.#intake.delayed,
+        capacity: queues.delayed.capacity,
+        rejected: this.#intake.rejectedDelayed,
+      },
+      {
+        name: 'retry',
+        depth: this.#retries.size,
+        capacity: queues.retry.capacity,
+        rejected: this.#rejectedRetries,
+      },
+      {
+        name: 'dead-letter',
+        depth: this.#dead.depth,
+        capacity: this.#dead.capacity,
+        rejected: this.#dead.dropped,
+      },
+    ];
+  }
+
+  // — the end
+
+  /** Takes nothing more in and gives nothing more out; running work goes on. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#intake.close();
+    this.#retries.close();
+  }
+
+  /** Resolves when the store has every transition so far. */
+  settled(): Promise<void> {
+    return this.#journal.idle();
+  }
+
+  destroy(): void {
+    this.close();
+    this.#journal.close();
+  }
+
+  // — inside
+
+  #holdsBack(): boolean {
+    return this.#closed || this.#paused || this.#journal.blocked;
+  }
+
+  #taskOf(name: string): TaskState {
+    const task = this.#tasks.get(name);
+    if (task === undefined) {
+      throw new ColibriError(
+        'no-such-task',
+        `expected the name of a task in the config, got ${JSON.stringify(name)}`,
+      );
+    }
+    return task;
+  }
+
+  #newcomer(task: TaskState, id: string, origin: RunOrigin): Newcomer {
+    const scan = task.spec.scanJson !== null;
+    return { task, id, origin, dueAtMs: this.#clock.wallMs(), input: null, mark: null, scan };
+  }
+
+  #admit(newcomer: Newcomer, force: boolean): Run | ColibriError {
+    const admitted = this.#intake.admit(newcomer, force);
+    if (admitted instanceof ColibriError) return admitted;
+    this.#poolOf(admitted)?.wake();
+    return admitted;
+  }
+
+  #addNew(run: Run): void {
+    this.#live.set(run.id, run);
+    run.task.queued++;
+    if (run.scan) return;
+    this.#journal.note(run, run.createdAtMs, {
+      origin: run.origin,
+      createdAtMs: run.createdAtMs,
+      ...(run.input === null ? {} : { input: run.input }),
+      ...(run.mark === null ? {} : { mark: run.mark }),
+    });
+  }
+
+  #makeReady(run: Run): void {
+    this.#move(run, 'ready');
+    this.#ready.push(run);
+    if (run.admission !== null) {
+      run.admission.ok({ run: run.id, ended: null });
+      run.admission = null;
+    }
+  }
+
+  #take(pool: PoolName): ExecuteOrder | undefined {
+    const run = this.#ready.take(pool);
+    if (run === null) return undefined;
+    const now = this.#clock.wallMs();
+    run.attempt++;
+    run.startedAtMs = now;
+    run.progress = null;
+    run.task.queued--;
+    run.task.active++;
+    const first = run.attempt === 1 && run.interruptions === 0;
+    this.#move(run, 'running', first ? { lagMs: Math.max(0, now - run.dueAtMs) } : undefined);
+    this.#intake.refill();
+    return orderOf(run);
+  }
+
+  #failed(run: Run, outcome: Outcome, now: number): void {
+    run.error = outcome.error;
+    run.rememberAttempt('failed', now);
+    const { spec } = run.task;
+    const retriesLeft =
+      outcome.retryable && !run.cancelling && run.attempt - run.interruptions <= spec.maxRetry;
+    if (!retriesLeft || run.scan) {
+      this.#die(run, now);
+      return;
+    }
+    if (this.#retries.size >= this.#options.queues.retry.capacity) {
+      this.#rejectedRetries++;
+      this.#die(run, now);
+      return;
+    }
+    const waitMs = backoffMs(spec.backoff, run.attempt - run.interruptions, this.#options.random);
+    run.retryAtMs = now + waitMs;
+    run.task.queued++;
+    this.#move(run, 'retrying', { error: run.error, durationMs: outcome.durationMs, dueAtMs: run.retryAtMs });
+    if (!this.#closed) run.retryTimer = this.#retries.schedule(this.#clock.monoMs() + waitMs, run);
+  }
+
+  #interrupted(run: Run, error: ErrorData | null, now: number): void {
+    run.error = error;
+    run.interruptions++;
+    run.rememberAttempt('interrupted', now);
+    run.task.queued++;
+    this.#move(run, 'interrupted', { error });
+    if (run.cancelling) this.#end(run, 'cancelled', now);
+    else if (run.task.spec.onInterrupted === 'skip') this.#end(run, 'skipped', now);
+    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run, now);
+    else if (!this.#closed) this.#intake.readmit(run);
+  }
+
+  #die(run: Run, now: number): void {
+    this.#end(run, 'failed', now);
+    if (run.scan) return;
+    this.#dead.add({
+      run: run.id,
+      task: run.task.spec.name,
+      diedAtMs: now,
+      attempts: run.attempt,
+      input: run.input ?? '',
+      rawInput: run.input,
+      mark: run.mark,
+      error: run.error,
+    });
+  }
+
+  #skip(run: Run, error: ColibriError): void {
+    if (run.state === 'ready') this.#ready.remove(run);
+    run.error = { code: error.code, message: error.message };
+    this.#end(run, 'skipped', this.#clock.wallMs());
+  }
+
+  /** The one place where a run becomes over. */
+  #end(run: Run, state: RunState, now: number): void {
+    const { task } = run;
+    if (run.state !== 'running') task.queued--;
+    run.endedAtMs = now;
+    run.retryAtMs = null;
+    run.progress = null;
+    transition(run, state);
+    if (!run.scan) this.#noteEnd(run, now, run.mark === null ? undefined : { mark: run.mark });
+    else if (state === 'skipped') this.#live.delete(run.id);
+    else this.#noteEnd(run, now, scanEnd(run));
+    task.lastState = state;
+    task.lastEndedAtMs = now;
+    if (run.origin !== 'each') {
+      task.live--;
+      if (!this.#closed) this.#intake.releaseHeld(task);
+    }
+    this.#answerWaiters(run);
+  }
+
+  #noteEnd(run: Run, now: number, more: Partial<RunEvent> | undefined): void {
+    this.#journal.note(run, now, {
+      ...more,
+      ...(run.durationMs === null ? {} : { durationMs: run.durationMs }),
+      ...(run.result === null ? {} : { result: run.result }),
+      ...(run.error === null ? {} : { error: run.error }),
+    });
+  }
+
+  #answerWaiters(run: Run): void {
+    if (run.waiters !== null) {
+      const ended = run.view();
+      for (const answer of run.waiters) answer.ok({ run: run.id, ended });
+      run.waiters = null;
+    }
+    if (run.admission !== null) {
+      run.admission.fail(new ColibriError('cancelled', `${run.id} ended as ${run.state} before it had room`));
+      run.admission = null;
+    }
+  }
+
+  /** A move between states that are not the end. */
+  #move(run: Run, state: RunState, more?: Partial<RunEvent>): void {
+    transition(run, state);
+    if (!run.scan) this.#journal.note(run, this.#clock.wallMs(), more);
+  }
+
+  #abortRunning(task: TaskState): void {
+    for (const run of this.#live.values()) {
+      if (run.task !== task || isTerminal(run.state) || this.#intake.isHeld(run)) continue;
+      try {
+        this.cancel(run.id);
+      } catch (error) {
+        this.#options.warn('could not cancel', { run: run.id, error: toErrorData(error).message });
+      }
+    }
+  }
+
+  /** Takes a run out of where it waits. */
+  #takeOut(run: Run): void {
+    if (run.state === 'ready') this.#ready.remove(run);
+    else if (run.retryTimer !== null) {
+      this.#retries.cancel(run.retryTimer);
+      run.retryTimer = null;
+    } else this.#intake.remove(run);
+  }
+
+  #poolOf(run: Run): Pool | undefined {
+    return this.#pools.get(run.scan ? 'io' : run.task.spec.pool);
+  }
+
+  #wakeAll(): void {
+    for (const pool of this.#pools.values()) pool.wake();
+  }
+}
+
+/** A scan is noted only at its end; one that found nothing new is quiet. */
+function scanEnd(run: Run): Partial<RunEvent> {
+  const empty = run.result !== null && (JSON.parse(run.result) as { accepted?: number }).accepted === 0;
+  return { origin: run.origin, createdAtMs: run.createdAtMs, ...(empty ? { quiet: true } : {}) };
+}

@@ -1,0 +1,42 @@
+/** A task as the owner of the runs knows it, with what it counts of its runs. */
+import type { PoolName } from '../../workers/handler.ts';
+import type { BackoffPolicy } from './backoff.ts';
+import type { OverlapPolicy } from './policies.ts';
+import type { RunState } from './run-states.ts';
+
+/** What runs need to know of a task. */
+export interface RunsTask {
+  readonly name: string;
+  readonly kind: 'cpu' | 'io';
+  readonly handler: string;
+  readonly pool: PoolName;
+  /** The task's `with`, as JSON text of an object. */
+  readonly withJson: string;
+  /** Set where a due task looks for files and makes one run of each: the input of the scan, as JSON text. */
+  readonly scanJson: string | null;
+  /** As a person wrote it; null: runs on trigger only. */
+  readonly scheduleText: string | null;
+  readonly overlap: OverlapPolicy;
+  readonly timeoutMs: number;
+  readonly maxRetry: number;
+  readonly backoff: BackoffPolicy;
+  readonly onInterrupted: 'rerun' | 'skip' | 'ask';
+  readonly group: string | null;
+  readonly priority: number;
+}
+
+export class TaskState {
+  readonly spec: RunsTask;
+  /** Runs that overlap is judged by: all that are not over, without the runs of single files. */
+  live = 0;
+  /** Runs on a slot. */
+  active = 0;
+  /** Runs not on a slot and not over. */
+  queued = 0;
+  lastState: RunState | null = null;
+  lastEndedAtMs: number | null = null;
+
+  constructor(spec: RunsTask) {
+    this.spec = spec;
+  }
+}

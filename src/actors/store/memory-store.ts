@@ -1,0 +1,100 @@
+/**
+ * The Store in memory: the last runs and the marks of files, gone with the process. Runs that are over are
+ * bounded in number, results in number and age; marks cost 16 bytes a file and are not bounded, because a
+ * forgotten mark would make a file be done again.
+ */
+import type { RunEvent, RunFilter, RunView } from '../protocol.ts';
+import { MarkSet } from './mark-set.ts';
+import { foldEvent } from './run-history.ts';
+import type { Retention, Store, StoreAbilities } from './store.ts';
+
+export class MemoryStore implements Store {
+  readonly abilities: StoreAbilities = { durable: false };
+  readonly #retention: Retention;
+  readonly #nowMs: () => number;
+  readonly #live = new Map<string, RunView>();
+  /** In the order they ended. */
+  readonly #ended = new Map<string, RunView>();
+  /** Runs whose result is kept, oldest first, with the time it came. */
+  readonly #results = new Map<string, number>();
+  readonly #marks = new Map<string, MarkSet>();
+
+  constructor(retention: Retention, nowMs: () => number) {
+    this.#retention = retention;
+    this.#nowMs = nowMs;
+  }
+
+  append(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.quiet === true) continue;
+      const view = foldEvent(this.#live.get(event.run), event);
+      if (view.endedAtMs === null) this.#live.set(event.run, view);
+      else this.#end(view, event);
+    }
+    this.#forgetOld();
+  }
+
+  list(filter: RunFilter): readonly RunView[] {
+    const found: RunView[] = [];
+    const wanted = (view: RunView) =>
+      (filter.task === null || view.task === filter.task) &&
+      (filter.state === null || view.state === filter.state);
+    for (const view of this.#live.values()) if (wanted(view)) found.push(view);
+    for (const view of [...this.#ended.values()].reverse()) {
+      if (found.length >= filter.limit + this.#live.size) break;
+      if (wanted(view)) found.push(view);
+    }
+    found.sort((a, b) => b.createdAtMs - a.createdAtMs);
+    return found.slice(0, filter.limit);
+  }
+
+  show(run: string): RunView | null {
+    return this.#live.get(run) ?? this.#ended.get(run) ?? null;
+  }
+
+  marked(task: string, marks: readonly string[]): ReadonlySet<string> {
+    const set = this.#marks.get(task);
+    return new Set(set === undefined ? [] : marks.filter((mark) => set.has(mark)));
+  }
+
+  close(): void {
+    this.#live.clear();
+    this.#ended.clear();
+    this.#results.clear();
+    this.#marks.clear();
+  }
+
+  #end(view: RunView, event: RunEvent): void {
+    this.#live.delete(view.run);
+    this.#ended.delete(view.run);
+    this.#ended.set(view.run, view);
+    if (view.result !== null) {
+      this.#results.delete(view.run);
+      this.#results.set(view.run, this.#nowMs());
+    }
+    if (event.mark !== undefined && (view.state === 'success' || view.state === 'failed')) {
+      let set = this.#marks.get(view.task);
+      if (set === undefined) {
+        set = new MarkSet();
+        this.#marks.set(view.task, set);
+      }
+      set.add(event.mark);
+    }
+  }
+
+  #forgetOld(): void {
+    const { runs, results, resultTtlMs } = this.#retention;
+    const eldest = this.#nowMs() - resultTtlMs;
+    for (const [run, atMs] of this.#results) {
+      if (this.#results.size <= results && atMs >= eldest) break;
+      this.#results.delete(run);
+      const view = this.#ended.get(run);
+      if (view !== undefined) this.#ended.set(run, { ...view, result: null });
+    }
+    for (const run of this.#ended.keys()) {
+      if (this.#ended.size <= runs) break;
+      this.#ended.delete(run);
+      this.#results.delete(run);
+    }
+  }
+}

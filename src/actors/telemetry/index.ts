@@ -1,0 +1,6 @@
+/** The face of telemetry: the actor, and what a composition root may want beside it. */
+
+export type { LineDevice } from './line-writer.ts';
+export { LINE_LIMIT } from './logger.ts';
+export { METRICS } from './metrics.ts';
+export { type TelemetryOptions, telemetryActor } from './telemetry-actor.ts';

@@ -1,0 +1,134 @@
+/**
+ * The daemon as the commands see it: one JSON request over the control socket. An error answer is thrown as the
+ * error it was; no answer at all is `no-daemon`.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type ErrorDocument, withSocketAddress } from '../../actors/control/index.ts';
+import { ColibriError, ERROR_CODES, type ErrorCode } from '../../actors/kernel/index.ts';
+
+/** Runs and their results are bounded; an answer past this is not ours. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const ANSWER_MS = 10_000;
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  /** Null: as long as it takes. Default: 10 s. */
+  readonly timeoutMs?: number | null;
+  readonly signal?: AbortSignal;
+}
+
+export class ControlClient {
+  readonly #socketPath: string;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  get(path: string, query: Readonly<Record<string, string | null>> = {}): Promise<unknown> {
+    const given = Object.entries(query).flatMap(([key, value]) => (value === null ? [] : [[key, value]]));
+    const text = new URLSearchParams(given).toString();
+    return this.#request('GET', text === '' ? path : `${path}?${text}`, {});
+  }
+
+  post(path: string, options: RequestOptions = {}): Promise<unknown> {
+    return this.#request('POST', path, options);
+  }
+
+  async #request(method: string, path: string, options: RequestOptions): Promise<unknown> {
+    const answer = await this.#exchange(method, path, options).catch((error: unknown) => {
+      throw error instanceof ColibriError ? error : noDaemon(this.#socketPath, error);
+    });
+    const document = parseAnswer(answer.text);
+    if (answer.status === 200) return document;
+    throw errorOf(document, answer.status);
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    options: RequestOptions,
+  ): Promise<{ status: number; text: string }> {
+    const body = options.body === undefined ? '' : JSON.stringify(options.body);
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    return withSocketAddress(this.#socketPath, (socketPath) => {
+      return new Promise((resolve, reject) => {
+        const request = process.getBuiltinModule('node:http').request(
+          {
+            socketPath,
+            method,
+            path,
+            headers,
+            agent: false,
+            ...(options.signal ? { signal: options.signal } : {}),
+          },
+          (response) => readAnswer(response).then(resolve, reject),
+        );
+        request.on('error', reject);
+        const timeoutMs = options.timeoutMs === undefined ? ANSWER_MS : options.timeoutMs;
+        if (timeoutMs !== null) {
+          request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+        }
+        request.end(body);
+      });
+    });
+  }
+}
+
+async function readAnswer(response: IncomingMessage): Promise<{ status: number; text: string }> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString('utf8') };
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ColibriError('internal', 'expected a JSON answer of the daemon, got text that is none', {
+      cause: error,
+    });
+  }
+}
+
+function errorOf(document: unknown, status: number): ColibriError {
+  const error = (document as { error?: Partial<ErrorDocument> } | null)?.error;
+  const code = error?.code;
+  // A daemon of another version may know codes that this one does not.
+  const known =
+    typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'internal';
+  return new ColibriError(known, error?.message ?? `the daemon answered with status ${status}`);
+}
+
+function noDaemon(socketPath: string, error: unknown): ColibriError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+    case 'ECONNREFUSED':
+      return new ColibriError(
+        'no-daemon',
+        `expected a daemon to answer at ${socketPath}, got ${code}; start one with \`colibri run\`, or name its config with --config`,
+      );
+    case 'EACCES':
+    case 'EPERM':
+      return new ColibriError(
+        'no-daemon',
+        `expected to be let in at ${socketPath}, got ${code}; only the user that runs the daemon may control it`,
+      );
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return new ColibriError(
+        'no-daemon',
+        `expected an answer of the daemon at ${socketPath}, got ${code}: it ended the connection; \`colibri status\` tells whether it is stopping`,
+      );
+    default:
+      return new ColibriError(
+        'no-daemon',
+        `expected a daemon to answer at ${socketPath}, got ${code ?? message}`,
+      );
+  }
+}

@@ -1,0 +1,20 @@
+import type { Command } from '../command.ts';
+import { ExitCode } from '../exit-codes.ts';
+
+export const cancelCommand: Command = {
+  name: 'cancel',
+  summary: 'cancel a run that waits or is running',
+  usage: 'RUN',
+  about:
+    'A waiting run is taken out of its queue. A running one is told to stop, and after a short grace is ended by force;\n' +
+    'until then its state is still running. Prints the state that the run is in now.',
+  flags: [],
+  positionals: { name: 'RUN', min: 1, max: 1 },
+  examples: [['colibri cancel RUN', 'an id as `colibri runs` lists it']],
+  async run(context) {
+    const path = `/runs/${encodeURIComponent(context.args.positionals[0]!)}/cancel`;
+    const document = (await (await context.client()).post(path)) as { run: string; state: string };
+    context.show(document, ({ state }) => `${state}\n`);
+    return ExitCode.Done;
+  },
+};

@@ -1,0 +1,28 @@
+import type { Command } from '../command.ts';
+import { ExitCode } from '../exit-codes.ts';
+
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'check the config and list every problem at once',
+  usage: '',
+  about:
+    'Reads the config as `run` would and starts nothing. Problems are listed as file:line:column: message, so that an\n' +
+    'editor can jump to them. Exit code 0: the config can be used; 78: it cannot.',
+  flags: [],
+  positionals: { name: 'argument', min: 0, max: 0 },
+  examples: [
+    ['colibri check', 'the config that `run` would use'],
+    ['colibri check --config new.yaml --json', 'for a script: { ok, file, tasks, problems, warnings }'],
+  ],
+  async run(context) {
+    const file = await context.configFile();
+    const { config, warnings } = await context.deps.loadConfig(file);
+    const document = { ok: true, file, tasks: config.tasks.length, problems: [], warnings };
+    context.show(document, () => {
+      const lines = warnings.map((warning) => `warning: ${context.deps.formatProblem(warning)}\n`);
+      const count = `${config.tasks.length} ${config.tasks.length === 1 ? 'task' : 'tasks'}`;
+      return `${lines.join('')}${file}: ${context.paint.paint('green', 'ok')}, ${count}\n`;
+    });
+    return ExitCode.Done;
+  },
+};

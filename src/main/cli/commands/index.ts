@@ -1,0 +1,25 @@
+/** All commands, in the order of the help. */
+import type { Command } from '../command.ts';
+import { cancelCommand } from './cancel.ts';
+import { checkCommand } from './check.ts';
+import { deadCommand } from './dead.ts';
+import { runCommand } from './run.ts';
+import { runsCommand } from './runs.ts';
+import { showCommand } from './show.ts';
+import { statusCommand } from './status.ts';
+import { tasksCommand } from './tasks.ts';
+import { triggerCommand } from './trigger.ts';
+import { versionCommand } from './version.ts';
+
+export const COMMANDS: readonly Command[] = [
+  runCommand,
+  checkCommand,
+  triggerCommand,
+  tasksCommand,
+  runsCommand,
+  showCommand,
+  cancelCommand,
+  deadCommand,
+  statusCommand,
+  versionCommand,
+];

@@ -1,0 +1,24 @@
+import type { Command } from '../command.ts';
+
+export const runCommand: Command = {
+  name: 'run',
+  summary: 'run the daemon in the foreground until it is told to stop',
+  usage: '',
+  about:
+    'Loads the config, takes the state directory and runs every task when it is due. SIGTERM and Ctrl-C stop it in\n' +
+    'order: running work gets its grace, nothing accepted is lost; a second signal ends it at once. Lines are readable\n' +
+    'on a terminal and JSON elsewhere.',
+  flags: [],
+  positionals: { name: 'argument', min: 0, max: 0 },
+  examples: [
+    ['colibri run', 'with ./colibri.yaml'],
+    ['colibri run --config /etc/colibri/config.yaml', 'as a service does'],
+  ],
+  async run(context) {
+    const loaded = await context.deps.loadConfig(await context.configFile());
+    for (const warning of loaded.warnings) {
+      context.io.stderr.write(`warning: ${context.deps.formatProblem(warning)}\n`);
+    }
+    return context.deps.runDaemon(loaded);
+  },
+};

@@ -1,0 +1,98 @@
+/**
+ * The command line: finds the command, parses its arguments, runs it, and turns whatever happens into a text
+ * and an exit code. Never throws and never ends the process itself.
+ */
+import { errorDocument } from '../../actors/control/index.ts';
+import { didYouMean, toErrorData } from '../../actors/kernel/index.ts';
+import { COMMON_FLAGS, checkPositionals, parseArgs, usage } from './args.ts';
+import { type Command, CommandContext, paintFor } from './command.ts';
+import { COMMANDS } from './commands/index.ts';
+import { ExitCode, exitCodeOf } from './exit-codes.ts';
+import { commandHelp, mainHelp } from './help.ts';
+import type { CliDeps, CliIo, ConfigProblem } from './io.ts';
+import { printableLines } from './render/text.ts';
+
+/** `argv` is what follows the name of the program. Resolves with the exit code. */
+export async function main(argv: readonly string[], io: CliIo, deps: CliDeps): Promise<number> {
+  try {
+    return await dispatch(argv, io, deps);
+  } catch (error) {
+    return report(error, argv, io);
+  }
+}
+
+async function dispatch(argv: readonly string[], io: CliIo, deps: CliDeps): Promise<number> {
+  const { name, rest } = splitCommand(argv);
+  if (name === null || name === 'help') return help(name === null ? rest : [...rest, '--help'], io);
+  const command = findCommand(name);
+  const args = parseArgs(rest, [...command.flags, ...COMMON_FLAGS]);
+  if (args.on('help')) {
+    io.stdout.write(commandHelp(command));
+    return ExitCode.Done;
+  }
+  checkPositionals(args.positionals, command.positionals);
+  return command.run(new CommandContext(args, io, deps));
+}
+
+/** Nothing at all is wrong usage; being asked is not. */
+function help(rest: readonly string[], io: CliIo): number {
+  const args = parseArgs(rest, COMMON_FLAGS);
+  const [name] = args.positionals;
+  const text = name === undefined ? mainHelp(COMMANDS) : commandHelp(findCommand(name));
+  if (args.on('help')) {
+    io.stdout.write(text);
+    return ExitCode.Done;
+  }
+  io.stderr.write(text);
+  return ExitCode.Usage;
+}
+
+function findCommand(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const names = [...COMMANDS.map((candidate) => candidate.name), 'help'];
+  throw usage(
+    `expected a command (${names.join(', ')}), got ${JSON.stringify(name)}${didYouMean(name, names)}`,
+  );
+}
+
+/** The command is the first argument that is no flag; flags of every command may stand before it. */
+function splitCommand(argv: readonly string[]): { name: string | null; rest: readonly string[] } {
+  for (let i = 0; i < argv.length; i++) {
+    const argument = argv[i]!;
+    if (argument === '--config') i++;
+    else if (argument === '--version' || argument === '-v')
+      return { name: 'version', rest: argv.toSpliced(i, 1) };
+    else if (!argument.startsWith('-')) return { name: argument, rest: argv.toSpliced(i, 1) };
+  }
+  return { name: null, rest: argv };
+}
+
+/** With `--json` one document on the standard output, so that a script always has one to read. */
+function report(error: unknown, argv: readonly string[], io: CliIo): number {
+  const data = toErrorData(error, 'internal');
+  const code = exitCodeOf(data.code);
+  if (argv.includes('--json')) {
+    const problems = problemsOf(error);
+    const document = { ...(problems === null ? {} : { ok: false, problems }), error: errorDocument(data) };
+    io.stdout.write(`${JSON.stringify(document)}\n`);
+    return code;
+  }
+  const paint = paintFor(io);
+  // Problems of a config stand at the start of the line, where editors look for the place.
+  const head = data.code === 'config-invalid' ? '' : `${paint.paint('red', 'colibri:')} `;
+  io.stderr.write(`${head}${printableLines(data.message)}\n`);
+  if (code === ExitCode.Usage) io.stderr.write(`${hintFor(argv)}\n`);
+  return code;
+}
+
+function problemsOf(error: unknown): readonly ConfigProblem[] | null {
+  if (typeof error !== 'object' || error === null || !('problems' in error)) return null;
+  return Array.isArray(error.problems) ? error.problems : null;
+}
+
+function hintFor(argv: readonly string[]): string {
+  const { name } = splitCommand(argv);
+  const known = COMMANDS.some((command) => command.name === name);
+  return known ? `\`colibri help ${name}\` shows how it is used` : '`colibri help` lists the commands';
+}

@@ -1,0 +1,88 @@
+/** The lists: tasks, runs, dead letters. */
+import type { DeadLetterDocument, RunDocument, TaskDocument } from '../../../actors/control/index.ts';
+import { stateColour } from './paint.ts';
+import { type Column, type TableOptions, table } from './table.ts';
+import { durationText, relativeTime } from './time.ts';
+
+export interface ListOptions extends TableOptions {
+  readonly nowMs: number;
+}
+
+export function taskList(tasks: readonly TaskDocument[], options: ListOptions): string {
+  const { nowMs } = options;
+  const columns: Column<TaskDocument>[] = [
+    { title: 'TASK', cell: (task) => task.name, shrinkTo: 12 },
+    {
+      title: 'LAST',
+      cell: (task) => task.last_state ?? '-',
+      colour: (task) => stateColour(task.last_state ?? ''),
+    },
+    {
+      title: 'ENDED',
+      cell: (task) => relativeTime(task.last_ended_at, nowMs),
+      plain: (task) => task.last_ended_at ?? '-',
+    },
+    {
+      title: 'NEXT',
+      cell: (task) => relativeTime(task.next_at, nowMs),
+      plain: (task) => task.next_at ?? '-',
+    },
+    { title: 'ACTIVE', cell: (task) => String(task.active), right: true },
+    { title: 'QUEUED', cell: (task) => String(task.queued), right: true },
+    { title: 'SCHEDULE', cell: (task) => task.schedule ?? 'on trigger', shrinkTo: 10 },
+    { title: 'KIND', cell: (task) => task.kind },
+    { title: 'HANDLER', cell: (task) => task.handler, shrinkTo: 8 },
+  ];
+  if (tasks.length === 0) return nothing(options, 'No tasks in the config.');
+  return table(tasks, columns, options);
+}
+
+export function runList(runs: readonly RunDocument[], options: ListOptions): string {
+  const { nowMs } = options;
+  const columns: Column<RunDocument>[] = [
+    { title: 'RUN', cell: (run) => run.run, shrinkTo: 16 },
+    { title: 'STATE', cell: (run) => run.state, colour: (run) => stateColour(run.state) },
+    {
+      title: 'CREATED',
+      cell: (run) => relativeTime(run.created_at, nowMs),
+      plain: (run) => run.created_at,
+    },
+    {
+      title: 'TOOK',
+      cell: (run) => durationText(run.duration_ms),
+      plain: (run) => (run.duration_ms === null ? '-' : String(run.duration_ms)),
+      right: true,
+    },
+    { title: 'TRY', cell: (run) => String(run.attempt), right: true },
+    { title: 'TASK', cell: (run) => run.task, shrinkTo: 10 },
+    { title: 'ERROR', cell: (run) => errorText(run.error), shrinkTo: 12 },
+  ];
+  if (runs.length === 0) return nothing(options, 'No runs.');
+  return table(runs, columns, options);
+}
+
+export function deadLetterList(letters: readonly DeadLetterDocument[], options: ListOptions): string {
+  const { nowMs } = options;
+  const columns: Column<DeadLetterDocument>[] = [
+    { title: 'RUN', cell: (letter) => letter.run, shrinkTo: 16 },
+    {
+      title: 'DIED',
+      cell: (letter) => relativeTime(letter.died_at, nowMs),
+      plain: (letter) => letter.died_at,
+    },
+    { title: 'TRIES', cell: (letter) => String(letter.attempts), right: true },
+    { title: 'TASK', cell: (letter) => letter.task, shrinkTo: 10 },
+    { title: 'ERROR', cell: (letter) => errorText(letter.error), shrinkTo: 12 },
+  ];
+  if (letters.length === 0) return nothing(options, 'No dead letters.');
+  return table(letters, columns, options);
+}
+
+function errorText(error: RunDocument['error']): string {
+  return error === null ? '-' : `${error.code}: ${error.message}`;
+}
+
+/** A pipe gets nothing for nothing. */
+function nothing(options: ListOptions, text: string): string {
+  return options.isTTY ? `${text}\n` : '';
+}

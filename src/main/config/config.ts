@@ -1,0 +1,105 @@
+/**
+ * The config as the daemon uses it: every default filled in, every path absolute, every time in milliseconds.
+ * `loadConfig` makes it from a file; the library makes it from its options.
+ */
+import type { BackoffPolicy } from '../../actors/runs/backoff.ts';
+import { OverlapPolicy, WhenFull } from '../../actors/runs/policies.ts';
+import type { PoolName } from '../../workers/handler.ts';
+
+export { OverlapPolicy, WhenFull };
+
+export const LogLevel = {
+  Debug: 'debug',
+  Info: 'info',
+  Warn: 'warn',
+  Error: 'error',
+  Silent: 'silent',
+} as const;
+export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel];
+
+/** When a task runs by itself. Cron expressions are kept as text and parsed by the scheduler's folder. */
+export type ScheduleSpec =
+  | { readonly kind: 'cron'; readonly expression: string; readonly timeZone: string | null }
+  | { readonly kind: 'every'; readonly everyMs: number }
+  | { readonly kind: 'at'; readonly atMs: number };
+
+export interface MisfirePolicy {
+  readonly policy: 'run-once' | 'run-all' | 'skip';
+  /** An occurrence later than this is missed; null: never too late. */
+  readonly graceMs: number | null;
+  /** At most so many missed occurrences are run by `run-all`. */
+  readonly max: number;
+}
+
+export interface TaskSpec {
+  readonly name: string;
+  readonly kind: 'cpu' | 'io';
+  readonly handler: string;
+  readonly pool: PoolName;
+  readonly with: Readonly<Record<string, unknown>>;
+  /** `root`: absolute folder before the first wildcard; `pattern`: the rest, relative to it, with `/`. */
+  readonly each: { readonly root: string; readonly pattern: string } | null;
+  readonly schedule: ScheduleSpec | null;
+  readonly misfire: MisfirePolicy;
+  readonly overlap: OverlapPolicy;
+  readonly splayMs: number;
+  readonly runOnStart: boolean;
+  readonly timeoutMs: number;
+  readonly maxRetry: number;
+  readonly backoff: BackoffPolicy;
+  readonly onInterrupted: 'rerun' | 'skip' | 'ask';
+  readonly group: string | null;
+  readonly priority: number;
+}
+
+export interface Config {
+  /** Absolute path of the file; null for a config made in code. */
+  readonly file: string | null;
+  /** What relative paths are relative to. */
+  readonly directory: string;
+  readonly version: string | null;
+  readonly stateDir: string;
+  readonly memory: { readonly budgetMb: number };
+  readonly shutdown: { readonly graceMs: number };
+  readonly store: { readonly kind: 'memory'; readonly durability: 'process' | 'power' };
+  readonly retention: {
+    readonly runs: number;
+    readonly results: number;
+    readonly resultTtlMs: number;
+    readonly deadLetters: number;
+    readonly maxBytes: number;
+  };
+  readonly pools: {
+    readonly cpu: { readonly threads: number; readonly idleMs: number };
+    readonly io: IoPoolSpec;
+  };
+  readonly queues: {
+    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
+    readonly delayed: { readonly capacity: number };
+    readonly retry: { readonly capacity: number };
+    readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
+  };
+  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  /** Null: not served. Port 0: any free port. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
+  readonly log: {
+    readonly level: LogLevel;
+    readonly file: string | null;
+    readonly maxBytes: number;
+    readonly keepDays: number;
+  };
+  /** Absolute glob patterns of user modules, as `root` and `pattern` of `each`. */
+  readonly handlers: readonly { readonly root: string; readonly pattern: string }[];
+  readonly tasks: readonly TaskSpec[];
+}
+
+/**
+ * Slots of an io pool: `fixed` as given; `ratio` cores × (1 + wait/compute) with the given times;
+ * `measured` the same with times measured by the runtime, starting from the given ones.
+ */
+export interface IoPoolSpec {
+  readonly sizing: 'fixed' | 'ratio' | 'measured';
+  readonly slots: number;
+  readonly waitMs: number;
+  readonly computeMs: number;
+}

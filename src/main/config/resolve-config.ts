@@ -1,0 +1,146 @@
+/**
+ * A tree of plain data in the shape of the config file → `Config`. All or nothing: every problem is found,
+ * then either all of them are thrown or a whole config is given.
+ */
+
+import { resolve } from 'node:path';
+import { checkSchema, describeValue, withDefaults } from '../../actors/kernel/check-schema.ts';
+import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
+import type { Config } from './config.ts';
+import { ProblemList, placesInOptions } from './places.ts';
+import type { Problem } from './problem.ts';
+import type { RawConfig } from './raw-config.ts';
+import { copyTree, isObject, type RawObject, removeAt } from './raw-tree.ts';
+import { type ResolveOptions, ResolveScope } from './resolve-scope.ts';
+import {
+  resolveCpuPool,
+  resolveIoPool,
+  resolveMetrics,
+  resolveModules,
+  resolveReadyQueue,
+} from './resolve-sections.ts';
+import { resolveTasks } from './resolve-task.ts';
+import { configSchema } from './schema.ts';
+import { checkShortForms, expandShortForms } from './short-forms.ts';
+import { notAvailable } from './unavailable.ts';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly Problem[];
+}
+
+const MB = 1024 * 1024;
+
+/**
+ * For configs made in code: a plain object with the keys of the file. It is not changed. Throws
+ * `ConfigInvalid`, whose problems have no line but name the path.
+ */
+export function resolveConfig(raw: unknown, options: ResolveOptions): LoadedConfig {
+  const problems = new ProblemList(placesInOptions);
+  const tree = copyTree(raw ?? {});
+  if (!isObject(tree)) {
+    problems.add([], `expected an object of options, got ${describeValue(tree)}`);
+    problems.throwIfAny();
+  }
+  const root = isObject(tree) ? tree : {};
+  checkShortForms(root, problems);
+  expandShortForms(root);
+  return resolveTree(root, problems, options);
+}
+
+/** The last part of every load. `tree` is the caller's own copy, short forms expanded; it is changed. */
+export function resolveTree(tree: RawObject, problems: ProblemList, options: ResolveOptions): LoadedConfig {
+  dropEmptySections(configSchema, tree);
+  for (const problem of checkSchema(configSchema, tree)) {
+    problems.add(
+      problem.path,
+      problem.message + quotesHint(problem.message),
+      problem.onKey ? 'key' : 'value',
+    );
+    // What does not fit is taken away, so that everything else is still checked and can be relied on.
+    if (problem.missing !== true) removeAt(tree, problem.path);
+  }
+  const scope = new ResolveScope(options, problems, tree);
+  const config = toConfig(withDefaults(configSchema, tree) as RawConfig, scope);
+  problems.throwIfAny();
+  return { config, warnings: problems.warnings };
+}
+
+function toConfig(raw: RawConfig, scope: ResolveScope): Config {
+  const { directory, file = null } = scope.options;
+  checkAvailable(raw, scope);
+  const modules = resolveModules(raw.handlers, scope);
+  const { retention, queues, log } = raw;
+  return {
+    file,
+    directory,
+    version: raw.version,
+    stateDir: resolve(directory, raw.state_dir),
+    memory: { budgetMb: raw.memory.budget_mb },
+    shutdown: { graceMs: Math.round(raw.shutdown.grace_seconds * 1000) },
+    store: { kind: 'memory', durability: raw.store.durability },
+    retention: {
+      runs: retention.runs,
+      results: retention.results,
+      resultTtlMs: Math.round(retention.result_ttl_hours * 3_600_000),
+      deadLetters: retention.dead_letters,
+      maxBytes: Math.round(retention.max_mb * MB),
+    },
+    pools: { cpu: resolveCpuPool(raw.pools.cpu, scope), io: resolveIoPool(raw.pools.io, scope) },
+    queues: {
+      ready: resolveReadyQueue(queues.ready, scope),
+      delayed: { capacity: queues.delayed.capacity },
+      retry: { capacity: queues.retry.capacity },
+      deadLetter: { capacity: queues.dead_letter.capacity, whenFull: queues.dead_letter.when_full },
+    },
+    groups: resolveGroups(raw.groups),
+    metrics: resolveMetrics(raw.metrics, scope),
+    log: {
+      level: log.level,
+      file: log.file === null ? null : resolve(directory, log.file),
+      maxBytes: Math.round(log.max_mb * MB),
+      keepDays: log.keep_days,
+    },
+    handlers: modules.globs,
+    tasks: resolveTasks(raw, modules.byName, scope),
+  };
+}
+
+/** A group without a number is a problem that ends the load; it is here so that tasks can name it. */
+function resolveGroups(raw: RawConfig['groups']): Config['groups'] {
+  const groups = Object.entries(raw).map(([name, group]) => [name, { concurrency: group.concurrency ?? 1 }]);
+  return Object.fromEntries(groups) as Config['groups'];
+}
+
+function checkAvailable(raw: RawConfig, scope: ResolveScope): void {
+  if (raw.store.kind === 'sqlite') {
+    const remedy = 'use kind: memory, which keeps nothing after the end of the daemon';
+    notAvailable(scope, ['store', 'kind'], { expected: 'memory', got: 'sqlite', remedy });
+  }
+  if (raw.flows.length > 0) {
+    const remedy = 'remove it, and give its steps schedules of their own under tasks';
+    notAvailable(scope, ['flows', 0], { expected: 'no flows', got: 'a flow', remedy });
+  }
+}
+
+/** A section whose lines are all commented out is null in YAML; it means that nothing is said. */
+function dropEmptySections(schema: JsonSchema, value: unknown): void {
+  if (Array.isArray(value)) {
+    if (schema.items !== undefined) for (const item of value) dropEmptySections(schema.items, item);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    const inner = Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined;
+    if (inner === undefined) continue;
+    if (value[key] === null && (inner.type === 'object' || inner.type === 'array')) delete value[key];
+    else dropEmptySections(inner, value[key]);
+  }
+}
+
+/** YAML makes numbers and booleans of some texts: 1.10, on-call numbers, true. */
+function quotesHint(message: string): string {
+  return /^expected a string\b.*, got (?:-?[\d.e+]+|true|false|null)$/.test(message)
+    ? '; put it in quotes'
+    : '';
+}

@@ -1,0 +1,80 @@
+/** `schedule`, `every` or `at` of a task → when it runs by itself. */
+import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
+import type { ScheduleSpec } from './config.ts';
+import { parseDuration, parseInstant } from './parse-time.ts';
+import type { RawTask } from './raw-config.ts';
+import type { ResolveScope } from './resolve-scope.ts';
+import { MAX_SECONDS } from './schema-parts.ts';
+
+/** Timers fire up to about a millisecond early or late: below this an interval is mostly that error. */
+export const MIN_EVERY_MS = 10;
+
+const WAYS = ['schedule', 'every', 'at'] as const;
+
+/** Null: the task runs on trigger only, or what is written is a problem. */
+export function resolveSchedule(
+  task: RawTask,
+  timeZone: string | null,
+  path: SchemaPath,
+  scope: ResolveScope,
+): ScheduleSpec | null {
+  const written = WAYS.filter((way) => task[way] !== undefined);
+  for (const way of written.slice(1)) {
+    const message = `expected one of schedule, every and at, got ${written.join(' and ')}; remove all but one`;
+    scope.problems.add([...path, way], message, 'key');
+  }
+  let spec: ScheduleSpec | null = null;
+  if (task.at !== undefined) spec = resolveAt(task.at, [...path, 'at'], scope);
+  if (task.every !== undefined) spec = resolveEvery(task.every, [...path, 'every'], scope);
+  if (task.schedule !== undefined) spec = resolveCron(task.schedule, timeZone, [...path, 'schedule'], scope);
+  return spec;
+}
+
+function resolveCron(
+  expression: string,
+  timeZone: string | null,
+  path: SchemaPath,
+  scope: ResolveScope,
+): ScheduleSpec | null {
+  const problem = scope.cronProblem(expression, timeZone);
+  if (problem !== null) {
+    scope.problems.add(path, problem);
+    return null;
+  }
+  return { kind: 'cron', expression: expression.trim(), timeZone };
+}
+
+function resolveEvery(every: string | number, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {
+  const everyMs = typeof every === 'number' ? every * 1000 : parseDuration(every);
+  const got = describeValue(every);
+  if (everyMs === null) {
+    scope.problems.add(
+      path,
+      `expected a duration such as 500ms, 5s, 1m30s or 2h, or a number of seconds, got ${got}`,
+    );
+    return null;
+  }
+  if (everyMs < MIN_EVERY_MS) {
+    const why = 'timers are late or early by about a millisecond';
+    scope.problems.add(path, `expected an interval of at least ${MIN_EVERY_MS}ms (${why}), got ${got}`);
+    return null;
+  }
+  if (everyMs > MAX_SECONDS * 1000) {
+    scope.problems.add(path, `expected an interval of at most ten years, got ${got}`);
+    return null;
+  }
+  return { kind: 'every', everyMs: Math.round(everyMs) };
+}
+
+function resolveAt(at: string, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {
+  const parsed = parseInstant(at);
+  if ('problem' in parsed) {
+    scope.problems.add(path, `expected ${parsed.problem}, got ${describeValue(at)}`);
+    return null;
+  }
+  const { nowMs } = scope.options;
+  if (nowMs !== undefined && parsed.atMs < nowMs) {
+    scope.problems.warn(path, `expected an instant to come, got ${describeValue(at)}, which has passed`);
+  }
+  return { kind: 'at', atMs: parsed.atMs };
+}

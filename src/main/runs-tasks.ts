@@ -1,0 +1,23 @@
+/** From the config's tasks to what the runs and the scheduler need of them. Pure. */
+import type { RunsTask } from '../actors/runs/index.ts';
+import type { TaskSpec } from './config/index.ts';
+import { scheduleText } from './schedule/index.ts';
+
+export function runsTask(spec: TaskSpec): RunsTask {
+  return {
+    name: spec.name,
+    kind: spec.kind,
+    handler: spec.handler,
+    pool: spec.pool,
+    withJson: JSON.stringify(spec.with),
+    scanJson: spec.each === null ? null : JSON.stringify(spec.each),
+    scheduleText: scheduleText(spec.schedule),
+    overlap: spec.overlap,
+    timeoutMs: spec.timeoutMs,
+    maxRetry: spec.maxRetry,
+    backoff: spec.backoff,
+    onInterrupted: spec.onInterrupted,
+    group: spec.group,
+    priority: spec.priority,
+  };
+}

@@ -1,0 +1,100 @@
+/** Everything that main knows and others show, put together when it is asked for. */
+import type { ActorSystem, Clock, LoopDelaySampler } from '../actors/kernel/index.ts';
+import type { PoolView, RuntimeView, TaskView } from '../actors/protocol.ts';
+import type { Runs } from '../actors/runs/index.ts';
+import type { CpuPool, IoPool } from '../workers/index.ts';
+import type { Config } from './config/index.ts';
+import { readProcessMemory } from './process-memory.ts';
+import type { Router } from './router.ts';
+import type { Scheduler } from './schedule/index.ts';
+
+export interface RuntimeReportOptions {
+  readonly version: string;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly system: ActorSystem;
+  readonly router: Router;
+  readonly runs: Runs;
+  readonly scheduler: Scheduler;
+  readonly cpu: CpuPool;
+  readonly io: IoPool;
+  readonly guest: IoPool | null;
+  readonly loopDelay: LoopDelaySampler;
+}
+
+export class RuntimeReport {
+  readonly #options: RuntimeReportOptions;
+  readonly #startedAtMs: number;
+  /** Since exec; null until the daemon is ready. */
+  readyMs: number | null = null;
+  #cpuRestarts = 0;
+
+  constructor(options: RuntimeReportOptions) {
+    this.#options = options;
+    this.#startedAtMs = options.clock.wallMs();
+  }
+
+  countCpuRestart(): void {
+    this.#cpuRestarts++;
+  }
+
+  view(stopping: boolean): RuntimeView {
+    const { version, config, system, router, runs, io, guest, loopDelay } = this.#options;
+    return {
+      pid: process.pid,
+      version,
+      configVersion: config.version,
+      configFile: config.file,
+      startedAtMs: this.#startedAtMs,
+      readyMs: this.readyMs,
+      stopping,
+      queues: runs.queues(),
+      pools: this.#pools(),
+      tasks: [...runs.tasks].map((task) => this.#task(task)),
+      liveRuns: runs.liveRuns,
+      threadRestarts: {
+        cpu: this.#cpuRestarts,
+        ...Object.fromEntries([...router.links].map((link) => [link.name, link.stats.restarts])),
+      },
+      loopDelay: loopDelay.look(),
+      undeliverable: { ...system.undeliverable.counts },
+      memory: readProcessMemory(),
+      lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),
+    };
+  }
+
+  #pools(): PoolView[] {
+    const { cpu, io, guest } = this.#options;
+    return [
+      {
+        name: cpu.name,
+        slots: cpu.slots,
+        active: cpu.active,
+        threads: cpu.threadCount,
+        busyRatio: cpu.busyRatio,
+      },
+      ...[io, ...(guest === null ? [] : [guest])].map((pool) => ({
+        name: pool.name,
+        slots: pool.slots,
+        active: pool.active,
+        threads: 1,
+        busyRatio: pool.busyRatio,
+      })),
+    ];
+  }
+
+  #task(task: Runs['tasks'] extends Iterable<infer Task> ? Task : never): TaskView {
+    const { spec } = task;
+    return {
+      name: spec.name,
+      kind: spec.kind,
+      handler: spec.handler,
+      schedule: spec.scheduleText,
+      nextAtMs: this.#options.scheduler.nextOf(spec.name),
+      active: task.active,
+      queued: task.queued,
+      lastState: task.lastState,
+      lastEndedAtMs: task.lastEndedAtMs,
+    };
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Piscina as this runtime uses it: loaded with the first work, one task a thread, ended without waiting for
+ * what cannot be ended.
+ *
+ * Atomics mode `disabled`: in the others a thread sleeps in `Atomics.wait` between two tasks, so timers and
+ * rejections that a handler left behind would only show during a later run and be blamed on it, and the
+ * thread could not collect its garbage when idle. It costs up to a third of the rate at one small task a
+ * message, and nothing that can be measured in batches.
+ *
+ * What Piscina leaves to its user, and is done here or by the pool: it never settles a task whose thread
+ * died while starting; its `destroy` waits for threads that sit in a native call; an idle thread cannot be
+ * ended by hand.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
+import type { Clock } from '../actors/kernel/clock.ts';
+import { type ErrorData, toErrorData } from '../actors/kernel/errors.ts';
+import type { CpuThreadData } from './cpu-protocol.ts';
+
+export type PiscinaOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>;
+
+/** Bounds of one thread's heap, MB. */
+export interface CpuResourceLimits {
+  readonly maxOldGenerationSizeMb: number;
+  readonly maxYoungGenerationSizeMb: number;
+}
+
+export interface CpuExecutorOptions {
+  readonly workerFile: string;
+  readonly threads: number;
+  readonly idleMs: number;
+  readonly resourceLimits: CpuResourceLimits;
+  readonly workerData: CpuThreadData;
+  readonly clock: Clock;
+  readonly createPiscina?: (options: PiscinaOptions) => Piscina;
+  /** A string or whatever else a thread posted on its own port. */
+  readonly onMessage: (message: unknown) => void;
+  /** A thread left the pool: idle, lost or ended by force. */
+  readonly onThreadGone: () => void;
+  /** A thread failed while nothing ran on it. */
+  readonly onFault: (cause: ErrorData) => void;
+}
+
+/** `destroy` waits at most so long for threads to end. */
+const DESTROY_WAIT_MS = 500;
+
+export class CpuExecutor {
+  readonly #options: CpuExecutorOptions;
+  #piscina: Piscina | null = null;
+  #loading: Promise<void> | null = null;
+  #destroying: Promise<void> | null = null;
+  #stuck = 0;
+
+  constructor(options: CpuExecutorOptions) {
+    this.#options = options;
+  }
+
+  get ready(): boolean {
+    return this.#piscina !== null;
+  }
+
+  /** Threads in the pool, starting ones included. */
+  get threads(): number {
+    return this.#piscina === null || this.#destroying !== null ? 0 : this.#piscina.threads.length;
+  }
+
+  /** Threads that had not ended when `destroy` stopped waiting. */
+  get stuck(): number {
+    return this.#stuck;
+  }
+
+  /** Loads Piscina. No thread starts by it. */
+  load(): Promise<void> {
+    this.#loading ??= this.#create().catch((thrown: unknown) => {
+      this.#loading = null;
+      throw thrown;
+    });
+    return this.#loading;
+  }
+
+  /** Only after `load`. Aborting the signal ends the thread the text is on. */
+  run(text: string, runOptions: { signal: BatchSignal }): Promise<unknown> {
+    if (this.#piscina === null) return Promise.reject(new Error('expected load() before run()'));
+    return this.#piscina.run(text, runOptions);
+  }
+
+  /** Calls back when the thread has ended; at once if it is not (or no longer) in the pool. */
+  onceEnded(threadId: number, callback: () => void): void {
+    const worker = this.#piscina?.threads.find((thread) => thread.threadId === threadId);
+    if (worker === undefined) callback();
+    else worker.once('exit', callback);
+  }
+
+  /** Ends all threads; resolves when they are gone, or after 500 ms. Idempotent. */
+  destroy(): Promise<void> {
+    this.#destroying ??= this.#destroy();
+    return this.#destroying;
+  }
+
+  async #create(): Promise<void> {
+    const { createPiscina, workerFile, threads, idleMs, resourceLimits, workerData } = this.#options;
+    const { onMessage, onThreadGone, onFault } = this.#options;
+    const create = createPiscina ?? (await loadPiscina());
+    if (this.#destroying !== null) return;
+    const piscina = create({
+      filename: workerFile,
+      name: 'runBatch',
+      minThreads: 0,
+      maxThreads: threads,
+      idleTimeout: idleMs,
+      atomics: 'disabled',
+      recordTiming: false,
+      workerHistogram: false,
+      resourceLimits,
+      workerData,
+    });
+    piscina.on('message', onMessage);
+    piscina.on('workerDestroy', onThreadGone);
+    piscina.on('error', (thrown: unknown) => onFault(toErrorData(thrown, 'thread-lost')));
+    this.#piscina = piscina;
+  }
+
+  async #destroy(): Promise<void> {
+    const piscina = this.#piscina;
+    if (piscina === null) return;
+    const ended = new Set<Worker>();
+    const threads = piscina.threads;
+    for (const thread of threads) thread.once('exit', () => ended.add(thread));
+    const done = Promise.withResolvers<void>();
+    const timer = this.#options.clock.setTimer(DESTROY_WAIT_MS, done.resolve);
+    piscina.destroy().then(done.resolve, done.resolve);
+    await done.promise;
+    timer.cancel();
+    this.#stuck = threads.length - ended.size;
+    piscina.removeAllListeners('message');
+    piscina.removeAllListeners('workerDestroy');
+  }
+}
+
+/**
+ * As much of an abort signal as Piscina looks at. One serves all batches of a slot until it is aborted;
+ * unlike `AbortSignal` it makes no events and keeps no list.
+ */
+export class BatchSignal {
+  aborted = false;
+  reason: unknown;
+  #listener: (() => void) | null = null;
+
+  addEventListener(_name: 'abort', listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  removeEventListener(_name: 'abort', listener: () => void): void {
+    if (this.#listener === listener) this.#listener = null;
+  }
+
+  abort(reason: string): void {
+    this.aborted = true;
+    this.reason = reason;
+    this.#listener?.();
+  }
+}
+
+async function loadPiscina(): Promise<(options: PiscinaOptions) => Piscina> {
+  const { Piscina } = await import('piscina');
+  return (options) => new Piscina(options);
+}

@@ -1,0 +1,241 @@
+/**
+ * `command`: runs a program, drains what it writes, and ends it with all it started when it is told to.
+ *
+ * What always holds: both streams are read to the end however much comes, and only head and tail are kept;
+ * the run is over when the program has exited, even if something it left behind still holds its output; a
+ * run that was told to stop leaves no process behind.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { ColibriError } from '../../actors/kernel/errors.ts';
+import type { BuiltInHandler, HandlerContext } from '../handler.ts';
+import { RunContext } from '../handler-context.ts';
+import { type CommandInput, commandSchema, parseCommandInput } from './command-input.ts';
+import { OutputTail } from './output-tail.ts';
+import { ProcessTree, TREE_MARK } from './process-tree.ts';
+
+/** Between the polite signal and SIGKILL, unless the run is given up before. */
+const KILL_GRACE_MS = 1000;
+
+/** After the exit: how long output that is under way is waited for, and how long a silence ends the wait. */
+const DRAIN_MS = 250;
+const QUIET_MS = 50;
+
+/** When the tree is looked at again after a kill that still saw members. */
+const KILL_AGAIN_MS = [20, 200, 1000];
+
+/** UTF-16 code units of the end of stderr that go into the message of a failure. */
+const MESSAGE_TAIL = 2000;
+
+export const command: BuiltInHandler = {
+  name: 'command',
+  kind: 'io',
+  summary: 'Runs a program.',
+  inputSchema: commandSchema,
+  perFile: false,
+  pathKeys: ['cwd'],
+  handle: (input: unknown, context) => {
+    const parsed = parseCommandInput(input);
+    return new Promise<CommandResult>((resolve, reject) => {
+      new CommandRun(parsed, context, resolve, reject).start();
+    });
+  },
+};
+
+export interface CommandResult {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  /** Head and tail, at most 8 KiB each. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly stdout_bytes: number;
+  readonly stderr_bytes: number;
+}
+
+class CommandRun {
+  readonly #input: CommandInput;
+  readonly #context: HandlerContext;
+  readonly #resolve: (result: CommandResult) => void;
+  readonly #reject: (thrown: unknown) => void;
+  readonly #stdout = new OutputTail();
+  readonly #stderr = new OutputTail();
+  readonly #mark = `${process.pid}-${randomBytes(9).toString('base64url')}`;
+  readonly #onAbort = () => this.#stop();
+  #child: ChildProcess | null = null;
+  #tree: ProcessTree | null = null;
+  #killTimer: NodeJS.Timeout | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
+  #quietTimer: NodeJS.Timeout | undefined;
+  #done = false;
+
+  constructor(
+    input: CommandInput,
+    context: HandlerContext,
+    resolve: (result: CommandResult) => void,
+    reject: (thrown: unknown) => void,
+  ) {
+    this.#input = input;
+    this.#context = context;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(): void {
+    const { signal } = this.#context;
+    if (signal.aborted) {
+      this.#reject(signal.reason);
+      return;
+    }
+    const { run, task, attempt } = this.#context;
+    const { file, args, cwd, env, stdin } = this.#input;
+    const child = spawn(file, args, {
+      cwd,
+      // A group and session of its own: the whole of it can be signalled, and a terminal's ^C spares it.
+      detached: true,
+      stdio: [stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        ...env,
+        COLIBRI_RUN: run,
+        COLIBRI_TASK: task,
+        COLIBRI_ATTEMPT: String(attempt),
+        [TREE_MARK]: this.#mark,
+      },
+    });
+    this.#child = child;
+    child.once('error', (error) => this.#fail(this.#notStarted(error)));
+    if (child.pid === undefined) return;
+    this.#tree = new ProcessTree(child.pid, this.#mark);
+    if (this.#context instanceof RunContext) this.#context.onKill(() => this.#killTree());
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#drain(child.stdout, this.#stdout);
+    this.#drain(child.stderr, this.#stderr);
+    // A program that does not read its input closes it: no fault of the run.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(stdin ?? '');
+    child.once('exit', () => this.#onExit());
+    child.once('close', () => this.#finish());
+  }
+
+  #drain(stream: Readable | null, output: OutputTail): void {
+    stream?.on('error', () => {});
+    stream?.on('data', (chunk: Buffer) => {
+      output.write(chunk);
+      this.#quietTimer?.refresh();
+      // Given back at once: left to the collector, 100 MB of output would be up to 80 MB of memory.
+      if (chunk.byteLength === chunk.buffer.byteLength) (chunk.buffer as ArrayBuffer).transfer(0);
+    });
+  }
+
+  /** What the program left behind may hold the streams for ever: waits for the rest, not for their end. */
+  #onExit(): void {
+    this.#drainTimer = setTimeout(() => this.#finish(), DRAIN_MS);
+    this.#quietTimer = setTimeout(() => {
+      const seen = this.#stdout.bytes + this.#stderr.bytes;
+      // A thread that was busy has output waiting: one turn of the loop reads before the silence counts.
+      setImmediate(() => {
+        if (seen === this.#stdout.bytes + this.#stderr.bytes) this.#finish();
+        else this.#quietTimer?.refresh();
+      });
+    }, QUIET_MS);
+  }
+
+  #finish(): void {
+    const child = this.#child;
+    if (child === null || (child.exitCode === null && child.signalCode === null)) return;
+    if (this.#context.aborted) {
+      this.#killTree();
+      this.#fail(this.#context.signal.reason);
+      return;
+    }
+    const { exitCode, signalCode } = child;
+    if (exitCode !== 0) {
+      this.#fail(this.#ended(exitCode, signalCode));
+      return;
+    }
+    if (!this.#close()) return;
+    this.#resolve({
+      exit_code: exitCode,
+      signal: signalCode,
+      stdout: this.#stdout.text(),
+      stderr: this.#stderr.text(),
+      stdout_bytes: this.#stdout.bytes,
+      stderr_bytes: this.#stderr.bytes,
+    });
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#close()) this.#reject(thrown);
+  }
+
+  /** False if it was closed before. */
+  #close(): boolean {
+    if (this.#done) return false;
+    this.#done = true;
+    for (const timer of [this.#killTimer, this.#drainTimer, this.#quietTimer]) clearTimeout(timer);
+    this.#context.signal.removeEventListener('abort', this.#onAbort);
+    this.#child?.stdin?.destroy();
+    this.#child?.stdout?.destroy();
+    this.#child?.stderr?.destroy();
+    return true;
+  }
+
+  #stop(): void {
+    this.#tree?.signal(this.#input.killSignal);
+    this.#killTimer = setTimeout(() => this.#killTree(), KILL_GRACE_MS);
+  }
+
+  #killTree(round = 0): void {
+    clearTimeout(this.#killTimer);
+    if (this.#tree === null || this.#tree.kill()) return;
+    const againMs = KILL_AGAIN_MS[round];
+    if (againMs !== undefined) setTimeout(() => this.#killTree(round + 1), againMs).unref();
+  }
+
+  #ended(exitCode: number | null, signalCode: string | null): ColibriError {
+    const how = signalCode === null ? `${exitCode}` : `signal ${signalCode}`;
+    const tail = this.#stderr.end(MESSAGE_TAIL).trimEnd();
+    const said = tail === '' ? 'it wrote nothing to stderr' : `stderr ends:\n${tail}`;
+    return new ColibriError('command-failed', `expected ${this.#name()} to exit with 0, got ${how}; ${said}`);
+  }
+
+  /** ENOENT does not say whether it was the folder or the program. */
+  #notStarted(error: NodeJS.ErrnoException): CommandNotStarted {
+    const { cwd } = this.#input;
+    if (cwd !== undefined && !isFolder(cwd)) {
+      return new CommandNotStarted(`expected cwd to be a folder that exists, got ${cwd}`, false, error);
+    }
+    switch (error.code) {
+      case 'ENOENT':
+        return new CommandNotStarted(
+          `expected ${this.#name()} to be a program on the PATH or a path to one, got none`,
+          false,
+          error,
+        );
+      case 'EACCES':
+        return new CommandNotStarted(`expected ${this.#name()} to be executable, it is not`, false, error);
+      default:
+        return new CommandNotStarted(`expected ${this.#name()} to start, got ${error.message}`, true, error);
+    }
+  }
+
+  #name(): string {
+    return JSON.stringify(this.#input.file);
+  }
+}
+
+/** `retryable` is false where the next attempt would meet the same. */
+class CommandNotStarted extends ColibriError {
+  readonly retryable: boolean;
+
+  constructor(message: string, retryable: boolean, cause: unknown) {
+    super('command-failed', message, { cause });
+    this.retryable = retryable;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

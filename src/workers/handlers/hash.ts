@@ -1,0 +1,100 @@
+/**
+ * `hash`: the digest of one file, and its line in a manifest that the system's own tools check.
+ *
+ * The file is read in chunks into one buffer of the thread. The digest is only given, and the line only
+ * written, when the file did not change meanwhile.
+ */
+import type { Hash } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { BuiltInHandler, HandlerContext } from '../handler.ts';
+import { ChunkBuffers } from './chunk-buffers.ts';
+import { type FileInput, readChoice, readFileInput, readPath } from './file-input.ts';
+import { Manifest } from './manifest.ts';
+import { SourceFile } from './source-file.ts';
+
+export const HashAlgorithm = {
+  Sha256: 'sha256',
+  Sha512: 'sha512',
+  Sha1: 'sha1',
+  Md5: 'md5',
+  Blake2b512: 'blake2b512',
+} as const;
+export type HashAlgorithm = (typeof HashAlgorithm)[keyof typeof HashAlgorithm];
+
+export interface HashResult {
+  readonly algorithm: HashAlgorithm;
+  readonly hex: string;
+  readonly bytes: number;
+  /** What became of the line; null: no manifest is asked for, or the file is the manifest itself. */
+  readonly manifest: 'added' | 'kept' | 'replaced' | null;
+}
+
+const ALGORITHMS = Object.values(HashAlgorithm);
+/** Progress is said once every so many bytes; smaller files are done before anyone looks. */
+const PROGRESS_BYTES = 8 * 1024 * 1024;
+
+/** One a thread: it owns the buffer and what it knows of the manifests. */
+export function createHashHandler(buffers: ChunkBuffers = new ChunkBuffers()): BuiltInHandler {
+  const manifest = new Manifest(buffers);
+
+  function handle(input: unknown, context: HandlerContext): HashResult {
+    const file = readFileInput(input);
+    const algorithm = readChoice(input, 'algorithm', ALGORITHMS) ?? HashAlgorithm.Sha256;
+    const manifestPath = readPath(input, 'manifest');
+    const { hex, bytes } = hashFile(file, algorithm, buffers, context);
+    if (manifestPath === undefined || resolve(manifestPath) === resolve(file.path)) {
+      return { algorithm, hex, bytes, manifest: null };
+    }
+    const kept = manifest.write({ manifestPath, path: file.path, hex, run: context.run });
+    return { algorithm, hex, bytes, manifest: kept };
+  }
+
+  return {
+    name: 'hash',
+    kind: 'cpu',
+    summary: 'The digest of a file; with `manifest`, a line that sha256sum -c and its kin accept.',
+    inputSchema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        algorithm: { enum: ALGORITHMS, default: HashAlgorithm.Sha256, description: 'The digest.' },
+        manifest: {
+          type: 'string',
+          minLength: 1,
+          description: 'File that gets a line for each file, named relative to the folder of the manifest.',
+        },
+      },
+    },
+    perFile: true,
+    pathKeys: ['manifest'],
+    handle,
+  };
+}
+
+function hashFile(
+  file: FileInput,
+  algorithm: HashAlgorithm,
+  buffers: ChunkBuffers,
+  context: HandlerContext,
+): { hex: string; bytes: number } {
+  const source = SourceFile.open(file);
+  try {
+    const hash: Hash = process.getBuiltinModule('node:crypto').createHash(algorithm);
+    const buffer = buffers.input;
+    let bytes = 0;
+    let nextProgress = PROGRESS_BYTES;
+    for (let read = source.read(buffer); read > 0; read = source.read(buffer)) {
+      hash.update(read === buffer.length ? buffer : buffer.subarray(0, read));
+      bytes += read;
+      if (context.aborted) throw context.signal.reason;
+      if (bytes >= nextProgress) {
+        nextProgress += PROGRESS_BYTES;
+        if (source.size > 0) context.progress(Math.min(1, bytes / source.size));
+      }
+    }
+    source.assertUnchanged(bytes);
+    return { hex: hash.digest('hex'), bytes };
+  } finally {
+    source.close();
+  }
+}

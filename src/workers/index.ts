@@ -1,0 +1,21 @@
+/** The face of the workers for the main thread: pools, the words of an order, and where threads start from. */
+export { CpuPool, type CpuPoolOptions } from './cpu-pool.ts';
+export {
+  AbortReason,
+  type BuiltInHandler,
+  type ExecuteOrder,
+  type Handler,
+  type HandlerContext,
+  type HandlerLog,
+  type Outcome,
+  type Pool,
+  PoolName,
+  type WorkSource,
+} from './handler.ts';
+export { builtInHandlers } from './handlers/index.ts';
+export { IoPool, type IoPoolOptions } from './io-pool.ts';
+export { ioSlots, MeasuredSizing } from './pool-size.ts';
+export type { UserModule } from './registry.ts';
+export type { HostSettings } from './threads/host-settings.ts';
+export { threadFile } from './threads/thread-files.ts';
+export { findUserModules } from './user-modules.ts';

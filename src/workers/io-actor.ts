@@ -1,0 +1,226 @@
+/**
+ * The thread side of an async pool: starts handlers, many in flight, and answers each order with exactly
+ * one outcome.
+ *
+ * It has no timers and no slots: main sends as many orders as there are slots and owns the deadlines
+ * (`IoPool`). `abort` trips the run's signal; `kill` gives the run up at once, and what its handler says
+ * later is counted and logged as late, never sent.
+ */
+import type { Clock } from '../actors/kernel/clock.ts';
+import { type ActorRef, Delivery, type EnvelopeOf } from '../actors/kernel/envelope.ts';
+import { assertNever, type ColibriError, cutText } from '../actors/kernel/errors.ts';
+import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../actors/kernel/index.ts';
+import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../actors/protocol.ts';
+import { type GuardHandlers, guardThread, type ThreadGuard } from './guard-thread.ts';
+import type { AbortReason, ExecuteOrder, Handler, Outcome } from './handler.ts';
+import { type ContextHost, type ContextLogLine, RunContext } from './handler-context.ts';
+import { ioChecks } from './io-checks.ts';
+import { failed, interrupted, stopped } from './outcomes.ts';
+import type { Registry } from './registry.ts';
+import { runHandler } from './run-handler.ts';
+
+export interface IoActorOptions {
+  readonly name: 'io' | 'guest';
+  readonly registry: Registry;
+  readonly reportTo: 'runs';
+  /** Where handlers' log lines go; null: nowhere. Default `telemetry`. */
+  readonly logTo?: 'telemetry' | null;
+  /** The most orders main has in flight here; the mailbox holds three messages of each. Default 256. */
+  readonly maxSlots?: number;
+  /** Attributes stray errors to their runs; for a thread with users' modules. Default: on for `guest`. */
+  readonly guard?: ((handlers: GuardHandlers) => ThreadGuard) | null;
+  readonly clock?: Clock;
+}
+
+/** Describes the actor; the kernel creates it on the thread of its placement. */
+export function ioActor(options: IoActorOptions): ActorDefinition<IoMessages> {
+  return {
+    name: options.name,
+    mailbox: {
+      capacity: 3 * (options.maxSlots ?? 256),
+      capacityBytes: 8 * 1024 * 1024,
+      whenFull: 'reject',
+    },
+    checks: ioChecks,
+    create: (context) => new IoActor(options, context),
+  };
+}
+
+interface LiveRun {
+  readonly order: ExecuteOrder;
+  readonly context: RunContext;
+  readonly startMono: number;
+}
+
+class IoActor implements Behaviour<IoMessages> {
+  readonly #name: string;
+  readonly #registry: Registry;
+  readonly #clock: Clock;
+  readonly #monoMs: () => number;
+  readonly #runs: ActorRef<RunsMessages>;
+  readonly #telemetry: ActorRef<TelemetryMessages> | null;
+  readonly #host: ContextHost;
+  readonly #guard: ThreadGuard | null;
+  readonly #live = new Map<string, LiveRun>();
+  #lateResults = 0;
+
+  constructor(options: IoActorOptions, context: ActorContext) {
+    const clock = options.clock ?? context.clock;
+    this.#name = options.name;
+    this.#clock = clock;
+    this.#monoMs = () => clock.monoMs();
+    this.#registry = options.registry;
+    this.#runs = context.ref<RunsMessages>(options.reportTo);
+    const logTo = options.logTo === undefined ? 'telemetry' : options.logTo;
+    this.#telemetry = logTo === null ? null : context.ref<TelemetryMessages>(logTo);
+    this.#host = {
+      monoMs: this.#monoMs,
+      log: (line) => this.#logLine(line),
+      progress: (run, fraction, note) => {
+        this.#runs.tryTell('progress', { run, fraction, note: note === null ? null : cutText(note, 500) });
+      },
+    };
+    const guard = options.guard === undefined ? defaultGuard(options.name) : options.guard;
+    this.#guard =
+      guard?.({
+        onOwned: (run, error) => this.#onStray(run, error),
+        onUnowned: (error) => this.#log('error', `a handler of no known run failed: ${error.message}`, null),
+      }) ?? null;
+  }
+
+  receive(envelope: EnvelopeOf<IoMessages>, _answer: Answer): void {
+    switch (envelope.kind) {
+      case 'execute':
+        this.#execute(envelope.body);
+        break;
+      case 'abort':
+        this.#live.get(envelope.body.run)?.context.abort(envelope.body.reason);
+        break;
+      case 'kill':
+        this.#kill(envelope.body.run, envelope.body.reason);
+        break;
+      default:
+        assertNever(envelope, 'message of an io actor');
+    }
+  }
+
+  /** Main has ended its orders before it stops a thread; whatever is held now is not to blame. */
+  stop(): void {
+    const message = `the ${this.#name} actor was stopped while it held the run`;
+    for (const live of [...this.#live.values()]) {
+      this.#settle(live, interrupted(live.order, { code: 'thread-lost', message }, this.#ranMs(live)));
+      live.context.kill('shutdown');
+    }
+    this.#guard?.close();
+  }
+
+  #execute(order: ExecuteOrder): void {
+    // The same run twice at once would be two outcomes for one order; main never sends it.
+    if (this.#live.has(order.run)) return;
+    const live: LiveRun = {
+      order,
+      context: new RunContext(order, this.#host),
+      startMono: this.#clock.monoMs(),
+    };
+    this.#live.set(order.run, live);
+    if (this.#guard === null) this.#start(live);
+    else this.#guard.runAs(order.run, () => this.#start(live));
+  }
+
+  #start(live: LiveRun): void {
+    let handle: Handler | Promise<Handler>;
+    try {
+      handle = this.#registry.resolve(live.order.handler);
+    } catch (thrown) {
+      this.#settle(live, failed(live.order, thrown, 0));
+      return;
+    }
+    if (typeof handle === 'function') {
+      this.#run(live, handle);
+      return;
+    }
+    handle.then(
+      (loaded) => {
+        if (this.#live.get(live.order.run) === live) this.#run(live, loaded);
+      },
+      (thrown: unknown) => this.#settle(live, failed(live.order, thrown, this.#ranMs(live))),
+    );
+  }
+
+  #run(live: LiveRun, handle: Handler): void {
+    if (live.context.abortReason !== null) {
+      this.#settle(live, stopped(live.order, live.context.abortReason, this.#ranMs(live)));
+      return;
+    }
+    const { order, context } = live;
+    const outcome = runHandler({ handle, order, context, monoMs: this.#monoMs });
+    if (outcome instanceof Promise) outcome.then((settled) => this.#settle(live, settled));
+    else this.#settle(live, outcome);
+  }
+
+  #kill(run: string, reason: AbortReason): void {
+    const live = this.#live.get(run);
+    if (live === undefined) return;
+    this.#settle(live, stopped(live.order, live.context.abortReason ?? reason, this.#ranMs(live)));
+    live.context.kill(reason);
+  }
+
+  #onStray(run: string, error: ColibriError): void {
+    const live = this.#live.get(run);
+    if (live === undefined) {
+      this.#log('warn', `run ${run} had ended when its handler failed again: ${error.message}`, { run });
+      return;
+    }
+    this.#settle(live, failed(live.order, error, this.#ranMs(live)));
+    live.context.abort('cancel');
+  }
+
+  /** The one place an outcome leaves by: the first one of an order does, the others are late. */
+  #settle(live: LiveRun, outcome: Outcome): void {
+    const { run, task, attempt } = live.order;
+    if (this.#live.get(run) !== live) {
+      this.#lateResults++;
+      const fields = { run, task, attempt, result: outcome.status, late_results: this.#lateResults };
+      this.#log('info', 'ignored what a run that was given up came to in the end', fields);
+      return;
+    }
+    this.#live.delete(run);
+    if (this.#runs.tryTell('outcome', outcome) !== Delivery.Full) return;
+    // At most one waiting a slot. If it is refused for good, main's deadline ends the run.
+    this.#runs.tell('outcome', outcome).catch(() => {});
+  }
+
+  #ranMs(live: LiveRun): number {
+    return this.#clock.monoMs() - live.startMono;
+  }
+
+  #logLine(line: ContextLogLine): void {
+    const { run, task, attempt } = line;
+    this.#log(line.level, cutText(line.message), { ...line.fields, run, task, attempt });
+  }
+
+  #log(level: LogRecord['level'], msg: string, fields: Readonly<Record<string, unknown>> | null): void {
+    this.#telemetry?.tryTell('log', {
+      level,
+      atMs: this.#clock.wallMs(),
+      msg,
+      fields: fields === null ? null : jsonFields(fields),
+    });
+  }
+}
+
+function defaultGuard(name: 'io' | 'guest'): typeof guardThread | null {
+  return name === 'guest' ? guardThread : null;
+}
+
+/** Fields as they will be read: what is no JSON, or is long, must not reach the link between threads. */
+function jsonFields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { run, task, attempt } = fields;
+  try {
+    const text = JSON.stringify(fields);
+    if (text.length <= 8192) return JSON.parse(text);
+    return { run, task, attempt, fields_cut: `${text.length} characters` };
+  } catch {
+    return { run, task, attempt, fields_cut: 'not JSON' };
+  }
+}

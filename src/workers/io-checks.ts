@@ -1,0 +1,33 @@
+/**
+ * What an async pool requires of each message that crossed a thread. Written by hand: the check of `execute`
+ * is on the way of every run.
+ */
+import type { IoMessages } from '../actors/protocol.ts';
+import { AbortReason } from './handler.ts';
+
+const REASONS: ReadonlySet<unknown> = new Set(Object.values(AbortReason));
+
+export const ioChecks: { readonly [K in keyof IoMessages]: (body: unknown) => boolean } = {
+  execute: isOrder,
+  abort: isStop,
+  kill: isStop,
+};
+
+function isOrder(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const order = body as Readonly<Record<string, unknown>>;
+  return (
+    typeof order.run === 'string' &&
+    typeof order.task === 'string' &&
+    typeof order.attempt === 'number' &&
+    typeof order.handler === 'string' &&
+    typeof order.input === 'string' &&
+    typeof order.timeoutMs === 'number'
+  );
+}
+
+function isStop(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const stop = body as Readonly<Record<string, unknown>>;
+  return typeof stop.run === 'string' && REASONS.has(stop.reason);
+}

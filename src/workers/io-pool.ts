@@ -1,0 +1,312 @@
+/**
+ * The main-thread side of an async pool: takes orders while it has free slots, sends them to the actor on
+ * the pool's thread, and owns their deadlines.
+ *
+ * What always holds:
+ * - every order that was taken gets exactly one outcome, whatever the thread does or fails to do
+ * - `active` never exceeds the slots it was allowed when the order was taken
+ * - a slot that is freed by force is free for real: the run was given up by the thread, or no order is sent
+ *   until the thread was replaced
+ *
+ *   taken ─▶ unsent ─▶ running ──timeout──▶ aborting ──grace──▶ killing ──grace──▶ given up, thread stuck
+ *                         └──── abort() ────▶
+ */
+import type { Clock } from '../actors/kernel/clock.ts';
+import { type ActorRef, Delivery } from '../actors/kernel/envelope.ts';
+import type { ErrorData } from '../actors/kernel/errors.ts';
+import type { IoMessages } from '../actors/protocol.ts';
+import { BusyMeter } from './busy-meter.ts';
+import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from './handler.ts';
+import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
+import { interrupted, stopped } from './outcomes.ts';
+import type { MeasuredSizing } from './pool-size.ts';
+
+export interface IoPoolOptions {
+  readonly name: 'io' | 'guest';
+  readonly actor: ActorRef<IoMessages>;
+  readonly source: WorkSource;
+  readonly slots: number;
+  /** Between abort and kill, and between kill and giving the thread up. Default 1000. */
+  readonly graceMs?: number;
+  readonly clock: Clock;
+  /** Where every outcome goes, once: those that `settle` accepts and those the pool gives itself. */
+  readonly onOutcome: (outcome: Outcome) => void;
+  /**
+   * The thread does not answer. Called once; the receiver replaces the thread and calls `threadLost`. Until
+   * then the pool takes nothing.
+   */
+  readonly onStuck: (cause: ErrorData) => void;
+  /** Given for a pool whose size is measured; fed by `measure`. */
+  readonly sizing?: MeasuredSizing;
+}
+
+/** How soon an order that was refused is offered again if nothing else happens. */
+const RETRY_MS = 100;
+
+interface Signal {
+  readonly kind: 'abort' | 'kill';
+  readonly held: HeldOrder;
+}
+
+export class IoPool implements Pool {
+  readonly name: 'io' | 'guest';
+  readonly #options: IoPoolOptions;
+  readonly #clock: Clock;
+  readonly #graceMs: number;
+  readonly #held: HeldOrders;
+  readonly #busy: BusyMeter;
+  /** The one order the actor had no room for. */
+  #unsent: HeldOrder | null = null;
+  /** Aborts and kills it had no room for; at most two a held order. */
+  #signals: Signal[] = [];
+  #slots: number;
+  #closed = false;
+  #stuck = false;
+  #filling = false;
+  #drained: (() => void)[] = [];
+  #lateOutcomes = 0;
+
+  constructor(options: IoPoolOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#graceMs = options.graceMs ?? 1000;
+    this.#slots = toSlots(options.slots);
+    this.#held = new HeldOrders(options.clock, (held, nowMono) => this.#onDue(held, nowMono));
+    this.#busy = new BusyMeter(options.clock.monoMs());
+  }
+
+  get slots(): number {
+    return this.#slots;
+  }
+
+  get active(): number {
+    return this.#held.size;
+  }
+
+  /** Outcomes of runs that were given up before; each was counted and ignored. */
+  get lateOutcomes(): number {
+    return this.#lateOutcomes;
+  }
+
+  /** True from `onStuck` to `threadLost`. */
+  get stuck(): boolean {
+    return this.#stuck;
+  }
+
+  /** Share of slot time in use since the last look, 0 to 1. */
+  get busyRatio(): number {
+    const nowMono = this.#clock.monoMs();
+    this.#busy.add(this.active, this.#slots, nowMono);
+    return this.#busy.read(nowMono);
+  }
+
+  /** Mean wait and compute of a run as measured; null for a pool whose size is fixed. */
+  get measured(): { readonly waitMs: number; readonly computeMs: number } | null {
+    const meter = this.#options.sizing?.meter;
+    return meter === undefined ? null : { waitMs: meter.waitMs, computeMs: meter.computeMs };
+  }
+
+  wake(): void {
+    // An outcome given while filling leads back here; the loop that runs sees the freed slot.
+    if (this.#filling) return;
+    this.#filling = true;
+    try {
+      this.#flushSignals();
+      if (this.#unsent !== null && !this.#stuck) this.#send(this.#unsent);
+      while (!this.#closed && !this.#stuck && this.#unsent === null && this.active < this.#slots) {
+        if (this.#options.source.peekTask() === undefined) break;
+        const order = this.#options.source.take();
+        if (order === undefined) break;
+        this.#take(order);
+      }
+    } finally {
+      this.#filling = false;
+    }
+  }
+
+  /** Takes an outcome from the thread. False for a late or unknown one, which is counted and ignored. */
+  settle(outcome: Outcome): boolean {
+    const held = this.#held.get(outcome.run);
+    if (held === undefined || held.order.attempt !== outcome.attempt) {
+      this.#lateOutcomes++;
+      return false;
+    }
+    this.#options.sizing?.ended(outcome.durationMs);
+    this.#give(held, outcome);
+    this.wake();
+    return true;
+  }
+
+  abort(run: string, reason: AbortReason): boolean {
+    const held = this.#held.get(run);
+    if (held === undefined) return false;
+    switch (held.phase) {
+      case HoldPhase.Unsent:
+        this.#give(held, stopped(held.order, reason, 0));
+        this.wake();
+        break;
+      case HoldPhase.Running:
+        this.#startAbort(held, reason, this.#clock.monoMs());
+        break;
+      case HoldPhase.Aborting:
+      case HoldPhase.Killing:
+        break;
+    }
+    return true;
+  }
+
+  /** Changes the number of slots; runs above a smaller number end in peace. */
+  resize(slots: number): void {
+    this.#busy.add(this.active, this.#slots, this.#clock.monoMs());
+    this.#slots = toSlots(slots);
+    this.wake();
+  }
+
+  /**
+   * For a measured pool, every second or so: `activeMs` is the time the thread's event loop was active since
+   * the last call. Resizes at most once in 5 s.
+   */
+  measure(activeMs: number): void {
+    const slots = this.#options.sizing?.next(activeMs, this.#slots, this.#clock.monoMs()) ?? null;
+    if (slots !== null) this.resize(slots);
+  }
+
+  /**
+   * The thread ended. Every order still held becomes `interrupted`, but one that was told to stop has
+   * stopped. To be called before orders go to its replacement, and after the last outcome of the old one.
+   */
+  threadLost(cause: ErrorData): void {
+    this.#stuck = false;
+    this.#signals = [];
+    const nowMono = this.#clock.monoMs();
+    for (const held of this.#held.all()) {
+      const ranMs = nowMono - held.startMono;
+      const { order, reason } = held;
+      this.#give(
+        held,
+        reason === null ? interrupted(order, cause, ranMs) : stopped(order, reason, ranMs, cause),
+      );
+    }
+    this.wake();
+  }
+
+  drain(): Promise<void> {
+    this.#closed = true;
+    if (this.active === 0) {
+      this.#held.stopTimer();
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Kills what runs; the thread itself belongs to whoever started it. */
+  destroy(): Promise<void> {
+    this.#closed = true;
+    const nowMono = this.#clock.monoMs();
+    for (const held of this.#held.all()) {
+      if (held.phase !== HoldPhase.Unsent) this.#signal('kill', held, held.reason ?? 'shutdown');
+      this.#give(held, stopped(held.order, held.reason ?? 'shutdown', nowMono - held.startMono));
+    }
+    this.#signals = [];
+    this.#held.stopTimer();
+    return Promise.resolve();
+  }
+
+  #take(order: ExecuteOrder): void {
+    const nowMono = this.#clock.monoMs();
+    this.#busy.add(this.active, this.#slots, nowMono);
+    const held: HeldOrder = {
+      order,
+      phase: HoldPhase.Unsent,
+      startMono: nowMono,
+      dueMono: Number.POSITIVE_INFINITY,
+      reason: null,
+    };
+    this.#held.add(held);
+    this.#send(held);
+  }
+
+  #send(held: HeldOrder): void {
+    const nowMono = this.#clock.monoMs();
+    if (this.#options.actor.tryTell('execute', held.order) !== Delivery.Delivered) {
+      this.#unsent = held;
+      this.#held.schedule(held, nowMono + RETRY_MS);
+      return;
+    }
+    if (this.#unsent === held) this.#unsent = null;
+    held.phase = HoldPhase.Running;
+    held.startMono = nowMono;
+    this.#held.schedule(held, nowMono + held.order.timeoutMs);
+  }
+
+  #onDue(held: HeldOrder, nowMono: number): void {
+    switch (held.phase) {
+      case HoldPhase.Unsent:
+        this.#held.schedule(held, nowMono + RETRY_MS);
+        if (nowMono - held.startMono < held.order.timeoutMs) this.wake();
+        else this.#giveUp(held, nowMono);
+        break;
+      case HoldPhase.Running:
+        this.#startAbort(held, 'timeout', nowMono);
+        break;
+      case HoldPhase.Aborting:
+        held.phase = HoldPhase.Killing;
+        this.#signal('kill', held, held.reason ?? 'timeout');
+        this.#held.schedule(held, nowMono + this.#graceMs);
+        break;
+      case HoldPhase.Killing:
+        this.#giveUp(held, nowMono);
+        break;
+    }
+  }
+
+  #startAbort(held: HeldOrder, reason: AbortReason, nowMono: number): void {
+    held.phase = HoldPhase.Aborting;
+    held.reason = reason;
+    this.#signal('abort', held, reason);
+    this.#held.schedule(held, nowMono + this.#graceMs);
+  }
+
+  /** Even the kill was not answered, or there was no room for too long: the thread's event loop is blocked. */
+  #giveUp(held: HeldOrder, nowMono: number): void {
+    const { order, reason } = held;
+    const first = !this.#stuck;
+    this.#stuck = true;
+    const ranMs = nowMono - held.startMono;
+    const cause: ErrorData = {
+      code: 'thread-lost',
+      message: `expected the ${this.name} thread to answer for run ${order.run} of task ${order.task} within ${2 * this.#graceMs} ms, got nothing; its event loop is blocked`,
+    };
+    this.#give(held, reason === null ? interrupted(order, cause, 0) : stopped(order, reason, ranMs, cause));
+    if (first) this.#options.onStuck(cause);
+  }
+
+  #give(held: HeldOrder, outcome: Outcome): void {
+    this.#busy.add(this.active, this.#slots, this.#clock.monoMs());
+    if (!this.#held.remove(held)) return;
+    if (this.#unsent === held) this.#unsent = null;
+    this.#options.onOutcome(outcome);
+    if (!this.#closed || this.active > 0) return;
+    this.#held.stopTimer();
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #signal(kind: 'abort' | 'kill', held: HeldOrder, reason: AbortReason): void {
+    if (this.#options.actor.tryTell(kind, { run: held.order.run, reason }) === Delivery.Delivered) return;
+    this.#signals.push({ kind, held });
+  }
+
+  #flushSignals(): void {
+    if (this.#signals.length === 0) return;
+    for (const { kind, held } of this.#signals.splice(0)) {
+      if (this.#held.get(held.order.run) === held && held.reason !== null) {
+        this.#signal(kind, held, held.reason);
+      }
+    }
+  }
+}
+
+function toSlots(slots: number): number {
+  return Math.max(1, Math.floor(slots));
+}

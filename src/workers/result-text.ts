@@ -1,0 +1,109 @@
+/**
+ * The result of a handler as JSON text, or why it cannot be one.
+ *
+ * `JSON.stringify` alone drops functions and symbols in silence, turns a Map or a promise that was not
+ * awaited into `{}`, and builds a text of any size before one can look at it. So the value is walked first:
+ * what would be lost is named with its place, and a result above the limit is refused before its text
+ * exists.
+ */
+import { types } from 'node:util';
+import { ColibriError } from '../actors/kernel/errors.ts';
+
+/** The longest result kept of one run, in bytes of JSON text: 256 KiB. */
+export const RESULT_LIMIT_BYTES = 256 * 1024;
+
+const DEPTH_LIMIT = 500;
+
+/** JSON text of `value`; `undefined` becomes `null`. Throws `result-not-json`, also for what getters throw. */
+export function resultText(value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  try {
+    if (typeof value === 'object' || typeof value === 'string') new Walk().visit(value, 'result', 0);
+    else refuseScalar(value, 'result');
+    const text = JSON.stringify(value) ?? 'null';
+    if (text.length * 3 > RESULT_LIMIT_BYTES) {
+      const bytes = Buffer.byteLength(text);
+      if (bytes > RESULT_LIMIT_BYTES) throw tooLong(`${bytes} bytes`);
+    }
+    return text;
+  } catch (thrown) {
+    if (thrown instanceof ColibriError && thrown.code === 'result-not-json') throw thrown;
+    throw new ColibriError('result-not-json', 'expected a result that can be written as JSON', {
+      cause: thrown,
+    });
+  }
+}
+
+class Walk {
+  readonly #ancestors: object[] = [];
+  /** A lower bound of the length of the text so far. */
+  #length = 0;
+
+  visit(value: unknown, at: string, depth: number): void {
+    if (typeof value === 'string') {
+      this.#add(value.length + 2);
+    } else if (typeof value !== 'object' || value === null) {
+      refuseScalar(value, at);
+      this.#add(1);
+    } else if (ArrayBuffer.isView(value)) {
+      this.#add(value.byteLength * 2);
+    } else if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+      this.#add(2);
+    } else {
+      this.#enter(value, at, depth);
+    }
+  }
+
+  #enter(value: object, at: string, depth: number): void {
+    if (this.#ancestors.includes(value)) {
+      throw notJson(at, 'a reference back to an object that holds it (a cycle)');
+    }
+    if (depth >= DEPTH_LIMIT) throw notJson(at, `an object nested deeper than ${DEPTH_LIMIT} levels`);
+    if (types.isMap(value) || types.isSet(value)) {
+      throw notJson(at, 'a Map or Set, which JSON writes as {}; turn it into an object or array');
+    }
+    if (types.isPromise(value)) throw notJson(at, 'a promise; await it before returning');
+    this.#ancestors.push(value);
+    if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i++) {
+        this.#add(1);
+        this.visit(value[i], `${at}[${i}]`, depth + 1);
+      }
+    } else {
+      for (const key of Object.keys(value)) {
+        this.#add(key.length + 4);
+        this.visit((value as Record<string, unknown>)[key], `${at}.${key}`, depth + 1);
+      }
+    }
+    this.#ancestors.pop();
+  }
+
+  #add(length: number): void {
+    this.#length += length;
+    if (this.#length > RESULT_LIMIT_BYTES) throw tooLong(`more than ${RESULT_LIMIT_BYTES} bytes`);
+  }
+}
+
+function refuseScalar(value: unknown, at: string): void {
+  switch (typeof value) {
+    case 'function':
+      throw notJson(at, 'a function');
+    case 'symbol':
+      throw notJson(at, 'a symbol');
+    case 'bigint':
+      throw notJson(at, 'a BigInt; turn it into a string or number');
+    default:
+  }
+}
+
+function notJson(at: string, what: string): ColibriError {
+  const place = at.length > 200 ? `${at.slice(0, 200)}…` : at;
+  return new ColibriError('result-not-json', `expected ${place} to be JSON data, got ${what}`);
+}
+
+function tooLong(size: string): ColibriError {
+  return new ColibriError(
+    'result-not-json',
+    `expected a result of at most ${RESULT_LIMIT_BYTES} bytes of JSON, got ${size}; write it to a file and return the path`,
+  );
+}

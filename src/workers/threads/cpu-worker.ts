@@ -1,0 +1,20 @@
+/**
+ * What a cpu thread starts from: puts the handlers together and gives Piscina the function to call.
+ *
+ * The thread runs handlers and nothing else, one at a time.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { CpuThreadData } from '../cpu-protocol.ts';
+import { builtInHandlers } from '../handlers/index.ts';
+import { Registry } from '../registry.ts';
+import { startCpuThread } from './cpu-thread.ts';
+
+const { modules } = workerData as CpuThreadData;
+const registry = new Registry({ builtIns: builtInHandlers, modules });
+
+/** Takes the text of one batch; see `CpuBatchRunner.run`. */
+export const runBatch = startCpuThread({
+  data: workerData as CpuThreadData,
+  port: parentPort,
+  resolve: (name) => registry.resolve(name),
+});

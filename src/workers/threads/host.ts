@@ -1,0 +1,71 @@
+/**
+ * What the service thread and the guest thread start from: the same host with other actors in it. The
+ * placement says which; only what those need is loaded.
+ */
+import { workerData } from 'node:worker_threads';
+import {
+  type ActorDefinition,
+  type ActorSystem,
+  type HostData,
+  runThreadHost,
+} from '../../actors/kernel/index.ts';
+import { ActorName, type StoreMessages } from '../../actors/protocol.ts';
+import { ioActor } from '../io-actor.ts';
+import { Registry } from '../registry.ts';
+import type { HostSettings } from './host-settings.ts';
+
+const data = workerData as HostData & { readonly settings: HostSettings };
+
+/** Made only for actors that live here. */
+const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<ActorDefinition>>> = {
+  [ActorName.Telemetry]: async ({ telemetry }) => {
+    const { telemetryActor } = await import('../../actors/telemetry/index.ts');
+    return telemetryActor(telemetry) as unknown as ActorDefinition;
+  },
+  [ActorName.Store]: async ({ store }) => {
+    const { MemoryStore, storeActor } = await import('../../actors/store/index.ts');
+    return storeActor(() => new MemoryStore(store, Date.now)) as unknown as ActorDefinition;
+  },
+  [ActorName.Control]: async ({ control }) => {
+    const { controlActor } = await import('../../actors/control/index.ts');
+    // The signal is the one way in which a daemon is asked to stop.
+    const onStop = () => void process.kill(process.pid, 'SIGTERM');
+    return controlActor({ ...control, onStop }) as unknown as ActorDefinition;
+  },
+  [ActorName.Io]: async ({ io }) => {
+    const { builtInIoHandlers } = await import('../handlers/io-handlers.ts');
+    const { createScanHandler } = await import('../handlers/scan.ts');
+    const scan = createScanHandler((task, parent, items) =>
+      system.ref<StoreMessages>(ActorName.Store).ask('offer', { task, parent, items }, { timeoutMs: null }),
+    );
+    const registry = new Registry({ builtIns: [...builtInIoHandlers, scan], modules: [] });
+    return ioActor({
+      name: 'io',
+      registry,
+      reportTo: 'runs',
+      maxSlots: io.maxSlots,
+    }) as unknown as ActorDefinition;
+  },
+  [ActorName.Guest]: async ({ modules, io }) => {
+    const registry = new Registry({ builtIns: [], modules });
+    return ioActor({
+      name: 'guest',
+      registry,
+      reportTo: 'runs',
+      maxSlots: io.maxSlots,
+    }) as unknown as ActorDefinition;
+  },
+};
+
+/** Set before any handler can ask for it. */
+let system: ActorSystem;
+
+async function startHost(): Promise<void> {
+  const definitions: ActorDefinition[] = [];
+  for (const [name, create] of Object.entries(catalog)) {
+    if (data.placement[name] === data.thread) definitions.push(await create(data.settings));
+  }
+  system = runThreadHost({ definitions });
+}
+
+void startHost();

@@ -1,0 +1,147 @@
+import type { Clock } from '../../src/actors/kernel/clock.ts';
+import { systemClock } from '../../src/actors/kernel/clock.ts';
+import { type ActorRef, Delivery, type EnvelopeOf, type Messages } from '../../src/actors/kernel/envelope.ts';
+import type { ActorContext } from '../../src/actors/kernel/index.ts';
+import type { IoMessages, LogRecord } from '../../src/actors/protocol.ts';
+import type { ExecuteOrder, Handler, HandlerContext, Outcome } from '../../src/workers/handler.ts';
+import { type ContextLogLine, RunContext } from '../../src/workers/handler-context.ts';
+import { type IoActorOptions, ioActor } from '../../src/workers/io-actor.ts';
+import { Registry } from '../../src/workers/registry.ts';
+
+export function order(run: string, over: Partial<ExecuteOrder> = {}): ExecuteOrder {
+  return { run, task: 'task', attempt: 1, handler: 'noop', input: '{}', timeoutMs: 1000, ...over };
+}
+
+/** A reference whose deliveries are decided by `tryTell`. */
+export function fakeRef<M extends Messages>(
+  name: string,
+  tryTell: (kind: string, body: unknown) => Delivery,
+): ActorRef<M> {
+  return {
+    name,
+    tryTell: (kind, body) => tryTell(kind, body),
+    tell: async (kind, body) => {
+      for (let tries = 0; tryTell(kind, body) === Delivery.Full; tries++) {
+        if (tries > 1000) throw new Error('the receiver never had room');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    ask: () => Promise.reject(new Error('no questions here')),
+  };
+}
+
+export interface Sent {
+  readonly kind: string;
+  readonly body: unknown;
+}
+
+/** An io actor alone: what it sends is kept, and outcomes can be awaited. */
+export class ActorProbe {
+  readonly outcomes: Outcome[] = [];
+  readonly progress: unknown[] = [];
+  readonly logs: LogRecord[] = [];
+  /** Refuses so many messages to `runs` before it takes the next one. */
+  refuse = 0;
+  readonly #waiting = new Map<string, (outcome: Outcome) => void>();
+  readonly #behaviour: ReturnType<ReturnType<typeof ioActor>['create']>;
+
+  constructor(handlers: Readonly<Record<string, Handler>>, over: Partial<IoActorOptions> = {}) {
+    const builtIns = Object.entries(handlers).map(([name, handle]) => ({
+      name,
+      kind: 'io' as const,
+      summary: '',
+      inputSchema: {},
+      perFile: false,
+      pathKeys: [],
+      handle,
+    }));
+    const registry = over.registry ?? new Registry({ builtIns, modules: [] });
+    const definition = ioActor({ name: 'io', registry, reportTo: 'runs', ...over });
+    this.#behaviour = definition.create(this.#context());
+  }
+
+  send<K extends keyof IoMessages>(kind: K, body: IoMessages[K]['body']): void {
+    const envelope = {
+      id: 1,
+      kind,
+      from: 'main',
+      to: 'io',
+      thread: 'main',
+      deadlineAtMs: null,
+      attempt: 1,
+      question: false,
+      body,
+    };
+    this.#behaviour.receive(envelope as EnvelopeOf<IoMessages>, { ok: () => {}, fail: () => {} });
+  }
+
+  execute(body: ExecuteOrder): Promise<Outcome> {
+    const outcome = new Promise<Outcome>((resolve) => this.#waiting.set(body.run, resolve));
+    this.send('execute', body);
+    return outcome;
+  }
+
+  stop(): void {
+    this.#behaviour.stop?.();
+  }
+
+  #context(): ActorContext {
+    const runs = fakeRef<Messages>('runs', (kind, body) => this.#take(kind, body));
+    const telemetry = fakeRef<Messages>('telemetry', (_kind, body) => {
+      this.logs.push(body as LogRecord);
+      return Delivery.Delivered;
+    });
+    return {
+      system: undefined as never,
+      clock: systemClock,
+      ref: <N extends Messages>(name: string) =>
+        (name === 'runs' ? runs : telemetry) as unknown as ActorRef<N>,
+    };
+  }
+
+  #take(kind: string, body: unknown): Delivery {
+    if (this.refuse > 0) {
+      this.refuse--;
+      return Delivery.Full;
+    }
+    if (kind === 'progress') this.progress.push(body);
+    else {
+      const outcome = body as Outcome;
+      this.outcomes.push(outcome);
+      this.#waiting.get(outcome.run)?.(outcome);
+    }
+    return Delivery.Delivered;
+  }
+}
+
+export interface TestContext {
+  readonly context: RunContext;
+  readonly lines: ContextLogLine[];
+  readonly progress: [number, string | null][];
+}
+
+export function testContext(run = 'run', clock: Clock = systemClock): TestContext {
+  const lines: ContextLogLine[] = [];
+  const progress: [number, string | null][] = [];
+  const context = new RunContext(
+    { run, task: 'task', attempt: 2 },
+    {
+      monoMs: () => clock.monoMs(),
+      log: (line) => void lines.push(line),
+      progress: (_run, fraction, note) => void progress.push([fraction, note]),
+    },
+  );
+  return { context, lines, progress };
+}
+
+/** A gate that a handler waits at. */
+export function gate<Value = void>(): { readonly passed: Promise<Value>; open(value: Value): void } {
+  const { promise, resolve } = Promise.withResolvers<Value>();
+  return { passed: promise, open: resolve };
+}
+
+export function untilAborted(context: HandlerContext): Promise<void> {
+  return new Promise((resolve) => {
+    context.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Delivery } from '../../src/actors/kernel/envelope.ts';
+import type { ErrorData } from '../../src/actors/kernel/errors.ts';
+import { TestClock } from '../../src/actors/kernel/test-clock.ts';
+import type { IoMessages } from '../../src/actors/protocol.ts';
+import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
+import { IoPool, type IoPoolOptions } from '../../src/workers/io-pool.ts';
+import { succeeded } from '../../src/workers/outcomes.ts';
+import { MeasuredSizing } from '../../src/workers/pool-size.ts';
+import { fakeRef, order, type Sent } from './io-fixtures.ts';
+
+interface Rig {
+  readonly pool: IoPool;
+  readonly clock: TestClock;
+  readonly ready: ExecuteOrder[];
+  readonly sent: Sent[];
+  readonly outcomes: Outcome[];
+  readonly stuck: ErrorData[];
+  /** What the actor answers next; `Delivered` when empty. */
+  readonly answers: Delivery[];
+}
+
+function rig(over: Partial<IoPoolOptions> = {}): Rig {
+  const clock = new TestClock();
+  const ready: ExecuteOrder[] = [];
+  const sent: Sent[] = [];
+  const outcomes: Outcome[] = [];
+  const stuck: ErrorData[] = [];
+  const answers: Delivery[] = [];
+  const actor = fakeRef<IoMessages>('io', (kind, body) => {
+    const answer = answers.shift() ?? Delivery.Delivered;
+    if (answer === Delivery.Delivered) sent.push({ kind, body });
+    return answer;
+  });
+  const pool = new IoPool({
+    name: 'io',
+    actor,
+    source: { peekTask: () => ready[0]?.task, take: () => ready.shift() },
+    slots: 2,
+    graceMs: 100,
+    clock,
+    onOutcome: (outcome) => outcomes.push(outcome),
+    onStuck: (cause) => stuck.push(cause),
+    ...over,
+  });
+  return { pool, clock, ready, sent, outcomes, stuck, answers };
+}
+
+function kinds(sent: readonly Sent[]): string[] {
+  return sent.map(({ kind, body }) => `${kind} ${(body as { run: string }).run}`);
+}
+
+test('free slots take, busy ones do not, and a freed one takes the next', () => {
+  const { pool, ready, sent, outcomes } = rig();
+  for (const run of ['a', 'b', 'c']) ready.push(order(run));
+  pool.wake();
+  pool.wake();
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
+  assert.equal(pool.active, 2);
+  assert.equal(pool.settle(succeeded(order('a'), '1', 3)), true);
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b', 'execute c']);
+  assert.deepEqual(
+    outcomes.map(({ run, result }) => [run, result]),
+    [['a', '1']],
+  );
+});
+
+test('R9: handlers that never settle, as many as slots, are aborted, killed, and free every slot', async () => {
+  const { pool, clock, ready, sent, outcomes } = rig();
+  for (const run of ['a', 'b', 'c']) ready.push(order(run, { timeoutMs: 1000 }));
+  pool.wake();
+  await clock.advance(999);
+  assert.equal(sent.length, 2);
+  await clock.advance(1);
+  assert.deepEqual(kinds(sent.slice(2)), ['abort a', 'abort b']);
+  assert.deepEqual(sent[2]?.body, { run: 'a', reason: 'timeout' });
+  await clock.advance(100);
+  assert.deepEqual(kinds(sent.slice(4)), ['kill a', 'kill b']);
+  assert.equal(outcomes.length, 0);
+  // What the actor says to a kill.
+  for (const run of ['a', 'b']) pool.settle({ ...succeeded(order(run), '', 0), status: 'failed' });
+  assert.equal(outcomes.length, 2);
+  assert.deepEqual(kinds(sent.slice(6)), ['execute c']);
+});
+
+test('a thread that answers nothing: outcomes by the pool, one call of onStuck, no order until it is replaced', async () => {
+  const { pool, clock, ready, sent, outcomes, stuck } = rig({ slots: 3 });
+  ready.push(order('a', { timeoutMs: 50, task: 'spin' }), order('b', { timeoutMs: 50 }), order('c'));
+  pool.wake();
+  await clock.advance(250);
+  assert.deepEqual(
+    outcomes.map(({ run, status, error }) => [run, status, error?.code]),
+    [
+      ['a', 'failed', 'timeout'],
+      ['b', 'failed', 'timeout'],
+    ],
+  );
+  assert.equal(outcomes[0]?.error?.cause?.code, 'thread-lost');
+  assert.equal(stuck.length, 1);
+  assert.match(stuck[0]?.message ?? '', /task spin/);
+  ready.push(order('d'));
+  pool.wake();
+  await clock.advance(100);
+  assert.equal(kinds(sent).includes('execute d'), false);
+  pool.threadLost({ code: 'thread-lost', message: 'replaced' });
+  assert.deepEqual(
+    outcomes.slice(2).map(({ run, status, error }) => [run, status, error?.code]),
+    [['c', 'interrupted', 'thread-lost']],
+  );
+  assert.deepEqual(kinds(sent).slice(-1), ['execute d']);
+  assert.equal(pool.active, 1);
+  assert.equal(pool.settle(succeeded(order('a'), '', 0)), false);
+  assert.equal(pool.lateOutcomes, 1);
+});
+
+test('an order told to stop before its thread was lost has stopped, and is not run again', () => {
+  const { pool, ready, outcomes } = rig();
+  ready.push(order('a'), order('b'));
+  pool.wake();
+  pool.abort('a', 'cancel');
+  pool.threadLost({ code: 'worker-lost', message: 'heap' });
+  assert.deepEqual(
+    outcomes.map(({ run, status, error }) => [run, status, error?.code]),
+    [
+      ['a', 'cancelled', 'cancelled'],
+      ['b', 'interrupted', 'thread-lost'],
+    ],
+  );
+  assert.equal(pool.active, 0);
+});
+
+test('a full mailbox: the one order is held, offered again, and never lost or sent twice', async () => {
+  const { pool, clock, ready, sent, answers } = rig();
+  answers.push(Delivery.Full, Delivery.Full, Delivery.Closed);
+  ready.push(order('a'), order('b'));
+  pool.wake();
+  assert.equal(ready.length, 1);
+  assert.equal(pool.active, 1);
+  pool.wake();
+  assert.deepEqual(kinds(sent), []);
+  await clock.advance(100);
+  assert.deepEqual(kinds(sent), []);
+  await clock.advance(100);
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
+});
+
+test('a held order can be cancelled before it was sent', () => {
+  const { pool, ready, sent, outcomes, answers } = rig();
+  answers.push(Delivery.Full);
+  ready.push(order('a'), order('b'));
+  pool.wake();
+  assert.equal(pool.abort('a', 'cancel'), true);
+  assert.equal(outcomes[0]?.status, 'cancelled');
+  assert.deepEqual(kinds(sent), ['execute b']);
+});
+
+test('an order that finds no room for its whole timeout is interrupted, and the thread counts as stuck', async () => {
+  const answers = Array.from({ length: 100 }, () => Delivery.Full);
+  const { pool, clock, ready, outcomes, stuck, answers: own } = rig();
+  own.push(...answers);
+  ready.push(order('a', { timeoutMs: 1000 }));
+  pool.wake();
+  await clock.advance(2000);
+  assert.equal(outcomes[0]?.status, 'interrupted');
+  assert.equal(stuck.length, 1);
+});
+
+test('an abort that found no room is sent again', async () => {
+  const { pool, ready, sent, answers } = rig();
+  ready.push(order('a'));
+  pool.wake();
+  answers.push(Delivery.Full);
+  pool.abort('a', 'cancel');
+  assert.deepEqual(kinds(sent), ['execute a']);
+  pool.wake();
+  assert.deepEqual(kinds(sent), ['execute a', 'abort a']);
+});
+
+test('abort of an unknown run is false; a second abort changes nothing', async () => {
+  const { pool, ready, sent } = rig();
+  assert.equal(pool.abort('a', 'cancel'), false);
+  ready.push(order('a'));
+  pool.wake();
+  assert.equal(pool.abort('a', 'cancel'), true);
+  assert.equal(pool.abort('a', 'timeout'), true);
+  assert.deepEqual(kinds(sent), ['execute a', 'abort a']);
+  assert.deepEqual(sent[1]?.body, { run: 'a', reason: 'cancel' });
+});
+
+test('outcomes of another attempt, of a settled run and of none are late', () => {
+  const { pool, ready, outcomes } = rig();
+  ready.push(order('a', { attempt: 2 }));
+  pool.wake();
+  assert.equal(pool.settle(succeeded(order('a', { attempt: 1 }), '', 0)), false);
+  assert.equal(pool.settle(succeeded(order('x'), '', 0)), false);
+  assert.equal(pool.settle(succeeded(order('a', { attempt: 2 }), '', 0)), true);
+  assert.equal(pool.settle(succeeded(order('a', { attempt: 2 }), '', 0)), false);
+  assert.equal(pool.lateOutcomes, 3);
+  assert.equal(outcomes.length, 1);
+});
+
+test('drain takes nothing more and resolves with the last outcome; its timer is gone', async () => {
+  const { pool, clock, ready, sent } = rig();
+  ready.push(order('a'), order('b'), order('c'));
+  pool.wake();
+  let drained = false;
+  const drain = pool.drain().then(() => {
+    drained = true;
+  });
+  pool.settle(succeeded(order('a'), '', 0));
+  await clock.advance(0);
+  assert.equal(drained, false);
+  pool.settle(succeeded(order('b'), '', 0));
+  await drain;
+  await pool.drain();
+  assert.equal(sent.length, 2);
+  assert.equal(clock.timers, 0);
+});
+
+test('destroy kills what runs, gives every order its outcome, and may be called again', async () => {
+  const { pool, clock, ready, sent, outcomes, answers } = rig();
+  ready.push(order('a'), order('b'), order('c'));
+  answers.push(Delivery.Delivered, Delivery.Full);
+  pool.wake();
+  const drained = pool.drain();
+  await Promise.all([pool.destroy(), pool.destroy()]);
+  await drained;
+  assert.deepEqual(kinds(sent), ['execute a', 'kill a']);
+  assert.deepEqual(
+    outcomes.map(({ run, status }) => [run, status]),
+    [
+      ['a', 'cancelled'],
+      ['b', 'cancelled'],
+    ],
+  );
+  assert.equal(pool.active, 0);
+  assert.equal(clock.timers, 0);
+  pool.wake();
+  assert.equal(sent.length, 2);
+});
+
+test('one timer for all, capped, and none for runs that end in time', async () => {
+  const { pool, clock, ready, sent } = rig({ slots: 100 });
+  for (let run = 0; run < 100; run++) ready.push(order(String(run), { timeoutMs: 3_600_000 + run }));
+  pool.wake();
+  assert.equal(clock.timers, 1);
+  await clock.advance(3_599_999);
+  assert.equal(sent.length, 100);
+  assert.equal(clock.timers, 1);
+  await clock.advance(110);
+  assert.equal(sent.filter(({ kind }) => kind === 'abort').length, 100);
+  for (let run = 0; run < 100; run++) pool.settle(succeeded(order(String(run)), '', 0));
+  await clock.advance(60_000);
+  assert.equal(clock.timers, 0);
+});
+
+test('resize: more slots take at once, fewer let the rest end', () => {
+  const { pool, ready, sent } = rig({ slots: 1 });
+  for (const run of ['a', 'b', 'c', 'd']) ready.push(order(run));
+  pool.wake();
+  pool.resize(3);
+  assert.equal(sent.length, 3);
+  pool.resize(1);
+  assert.equal(pool.slots, 1);
+  pool.settle(succeeded(order('a'), '', 0));
+  pool.settle(succeeded(order('b'), '', 0));
+  assert.equal(sent.length, 3);
+  pool.settle(succeeded(order('c'), '', 0));
+  assert.deepEqual(kinds(sent).slice(3), ['execute d']);
+});
+
+test('a measured pool follows what it measures', async () => {
+  const sizing = new MeasuredSizing({ cores: 2, waitMs: 0, computeMs: 10 });
+  const { pool, clock, ready } = rig({ slots: 2, sizing });
+  pool.measure(0);
+  for (let second = 0; second < 20; second++) {
+    for (let run = 0; run < 2; run++) ready.push(order(`${second}-${run}`));
+    pool.wake();
+    await clock.advance(1000);
+    for (let run = 0; run < 2; run++) pool.settle(succeeded(order(`${second}-${run}`), '', 90));
+    pool.measure(20);
+  }
+  assert.ok(pool.slots > 14 && pool.slots <= 18, String(pool.slots));
+  const measured = pool.measured;
+  assert.ok(measured !== null && Math.abs(measured.waitMs - 80) < 2 && Math.abs(measured.computeMs - 10) < 1);
+});
+
+test('the busy ratio is the share of slot time since the last look', async () => {
+  const { pool, clock, ready } = rig({ slots: 2 });
+  assert.equal(pool.busyRatio, 0);
+  ready.push(order('a', { timeoutMs: 60_000 }));
+  pool.wake();
+  await clock.advance(1000);
+  pool.settle(succeeded(order('a'), '', 0));
+  await clock.advance(1000);
+  assert.equal(pool.busyRatio, 0.25);
+  await clock.advance(1000);
+  assert.equal(pool.busyRatio, 0);
+});
+
+test('an outcome that makes new work, and new work that wakes the pool, do not overfill it', () => {
+  const seen: number[] = [];
+  const r = rig({
+    onOutcome: (outcome) => {
+      if (seen.length < 50) r.ready.push(order(`${outcome.run}x`), order(`${outcome.run}y`));
+      r.pool.wake();
+      seen.push(r.pool.active);
+    },
+  });
+  r.ready.push(order('a'));
+  r.pool.wake();
+  for (let step = 0; step < 60; step++) {
+    const sent = r.sent[step];
+    if (sent !== undefined) r.pool.settle(succeeded(sent.body as ExecuteOrder, '', 0));
+    assert.ok(r.pool.active <= 2);
+  }
+  assert.equal(seen.length, 60);
+});

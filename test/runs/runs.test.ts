@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { RunView } from '../../src/actors/protocol.ts';
+import { INTERRUPTION_BUDGET, isTerminal, type RunState } from '../../src/actors/runs/index.ts';
+import { FakeAnswer, setup, taskSpec } from './runs-setup.ts';
+
+const failed = { status: 'failed', error: { code: 'handler-failed', message: 'no' } } as const;
+
+test('a trigger becomes ready, runs, succeeds, and its waiter sees the end', async () => {
+  const { pool, trigger, finish, states, settle } = setup([taskSpec({ name: 'a' })]);
+  const answer = trigger('a', { wait: true, payload: '{"x":1}' });
+  const order = pool.taken[0]!;
+  assert.equal(order.input, '{"x":1}');
+  assert.equal(answer.settled, false);
+  await settle();
+  finish(order.run, { result: '7', durationMs: 12 });
+  const { ended } = answer.value as { ended: RunView };
+  assert.equal(ended.state, 'success');
+  assert.equal(ended.result, '7');
+  await settle();
+  assert.deepEqual(states(order.run), ['running', 'success']);
+});
+
+test('with, the file and the payload are laid over each other in that order', () => {
+  const { pool, trigger } = setup([taskSpec({ name: 'a', withJson: '{"x":1,"y":2}' })], { slots: 9 });
+  for (const payload of ['{"y":3}', '{}', ' { "z" : "}" } ', '[1]', '5', 'null']) trigger('a', { payload });
+  trigger('a');
+  assert.deepEqual(
+    pool.taken.map((order) => JSON.parse(order.input) as unknown),
+    [{ x: 1, y: 3 }, { x: 1, y: 2 }, { x: 1, y: 2, z: '}' }, [1], 5, null, { x: 1, y: 2 }],
+  );
+});
+
+test('an occurrence runs once, however often it is due', async () => {
+  const { runs, pool, finish, settle } = setup([taskSpec({ name: 'a' })], { acknowledge: false });
+  runs.due('a', 'a@1', 1, 'schedule');
+  runs.due('a', 'a@1', 1, 'schedule');
+  assert.equal(pool.taken.length, 1);
+  finish('a@1');
+  await settle();
+  runs.due('a', 'a@1', 1, 'schedule');
+  assert.equal(pool.taken.length, 1, 'known until the store has acknowledged its end');
+});
+
+test('a failed run is retried after its backoff, and is a dead letter when the retries are used up', async () => {
+  const { clock, pool, trigger, finish, depth, states, runs, settle } = setup([
+    taskSpec({ name: 'a', maxRetry: 2 }),
+  ]);
+  const answer = trigger('a', { wait: true });
+  const run = pool.taken[0]!.run;
+  finish(run, failed);
+  assert.equal(depth('retry'), 1);
+  await clock.advance(999);
+  assert.equal(pool.active, 0);
+  await clock.advance(1);
+  assert.equal(pool.held.get(run)?.attempt, 2);
+  finish(run, failed);
+  await clock.advance(2000);
+  finish(run, failed);
+  assert.equal((answer.value as { ended: RunView }).ended.state, 'failed');
+  assert.equal(depth('dead-letter'), 1);
+  await settle();
+  assert.deepEqual(states(run).at(-1), 'failed');
+  const [letter] = runs.deadLetters.list(null, 10);
+  assert.equal(letter?.attempts, 3);
+  assert.equal(letter?.error?.message, 'no');
+});
+
+test('a failure that a retry cannot help is final at once', () => {
+  const { pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 5 })]);
+  trigger('a');
+  finish(pool.taken[0]!.run, { ...failed, retryable: false });
+  assert.equal(depth('retry'), 0);
+  assert.equal(depth('dead-letter'), 1);
+});
+
+test('interruptions do not use up retries, and have a budget of their own', () => {
+  const { pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 0 })]);
+  trigger('a');
+  const run = pool.taken[0]!.run;
+  const lost = { status: 'interrupted', error: { code: 'thread-lost', message: 'gone' } } as const;
+  for (let time = 0; time < INTERRUPTION_BUDGET; time++) {
+    finish(run, lost);
+    assert.ok(pool.held.has(run), `runs again after interruption ${time + 1}`);
+  }
+  finish(run, lost);
+  assert.equal(pool.active, 0);
+  assert.equal(depth('dead-letter'), 1);
+});
+
+test('an outcome that comes twice, late, or for another attempt is counted and ignored', async () => {
+  const { clock, runs, pool, trigger, finish, settle } = setup([taskSpec({ name: 'a', maxRetry: 1 })]);
+  trigger('a');
+  const run = pool.taken[0]!.run;
+  finish(run, failed);
+  const late = {
+    run,
+    attempt: 1,
+    status: 'success',
+    result: null,
+    error: null,
+    durationMs: 1,
+    retryable: true,
+  } as const;
+  runs.outcome(late);
+  await clock.advance(1000);
+  runs.outcome(late);
+  runs.outcome({ ...late, run: 'never@seen' });
+  assert.equal(runs.lateOutcomes, 3);
+  assert.equal(runs.show(run)?.state, 'running');
+  finish(run);
+  await settle();
+});
+
+test('overlap: skip, queue-one, queue-all, cancel-running, allow', () => {
+  const { pool, trigger, finish, runs } = setup(
+    (['skip', 'queue-one', 'queue-all', 'cancel-running', 'allow'] as const).map((overlap) =>
+      taskSpec({ name: overlap, overlap }),
+    ),
+    { slots: 100 },
+  );
+  const running = (task: string) => [...pool.held.values()].filter((order) => order.task === task);
+  for (const task of ['skip', 'queue-one', 'queue-all', 'cancel-running', 'allow']) {
+    for (let time = 0; time < 3; time++) trigger(task);
+  }
+  assert.equal(running('skip').length, 1);
+  assert.equal(running('queue-one').length, 1);
+  assert.equal(running('queue-all').length, 1);
+  assert.equal(running('cancel-running').length, 1);
+  assert.equal(running('allow').length, 3);
+  assert.deepEqual(pool.aborted, [running('cancel-running')[0]!.run]);
+  const started = (task: string) => pool.taken.filter((order) => order.task === task).length;
+  for (const task of ['skip', 'queue-one', 'queue-all', 'cancel-running']) {
+    for (let order = running(task)[0]; order !== undefined; order = running(task)[0]) finish(order.run);
+  }
+  assert.equal(started('skip'), 1);
+  assert.equal(started('queue-one'), 2);
+  assert.equal(started('queue-all'), 3);
+  assert.equal(started('cancel-running'), 2);
+  assert.deepEqual(
+    [...runs.tasks].map((task) => task.live),
+    [0, 0, 0, 0, 3],
+  );
+});
+
+test('a manual trigger obeys overlap; force passes by it', () => {
+  const { pool, trigger } = setup([taskSpec({ name: 'a', overlap: 'skip' })]);
+  trigger('a');
+  const refused = trigger('a');
+  assert.equal((refused.error as { code: string }).code, 'overlap-refused');
+  assert.equal(pool.active, 1);
+  const forced = trigger('a', { force: true });
+  assert.equal(forced.error, undefined);
+  assert.equal(pool.active, 2);
+});
+
+test('a full ready queue: block holds the source, reject and drop are counted', () => {
+  for (const whenFull of ['block', 'reject', 'drop-oldest', 'drop-newest'] as const) {
+    const { pool, trigger, finish, depth, rejected } = setup([taskSpec({ name: 'a' })], {
+      slots: 1,
+      queues: { ready: { capacity: 2, whenFull } },
+    });
+    const answers = Array.from({ length: 5 }, () => trigger('a'));
+    const refused = answers.filter((answer) => answer.error !== undefined).length;
+    assert.equal(depth('ready'), 2, whenFull);
+    assert.equal(depth('delayed'), whenFull === 'block' ? 2 : 0, whenFull);
+    assert.equal(rejected('ready'), whenFull === 'block' ? 0 : 2, whenFull);
+    assert.equal(refused, whenFull === 'reject' || whenFull === 'drop-newest' ? 2 : 0, whenFull);
+    const waiting = answers.filter((answer) => !answer.settled).length;
+    assert.equal(waiting, whenFull === 'block' ? 2 : 0, whenFull);
+    while (pool.active > 0) finish([...pool.held.keys()][0]!);
+    assert.equal(pool.taken.length, whenFull === 'block' ? 5 : 3, whenFull);
+    assert.ok(answers.every((answer) => answer.settled));
+  }
+});
+
+test('block: when even the delayed queue is full, the newcomer is refused and counted', () => {
+  const { trigger, rejected } = setup([taskSpec({ name: 'a' })], {
+    slots: 0,
+    queues: { ready: { capacity: 1, whenFull: 'block' }, delayed: { capacity: 2 } },
+  });
+  const answers = Array.from({ length: 5 }, () => trigger('a'));
+  assert.deepEqual(
+    answers.map((answer) => (answer.error as { code?: string } | undefined)?.code ?? null),
+    [null, null, null, 'queue-full', 'queue-full'],
+  );
+  assert.equal(rejected('delayed'), 2);
+});
+
+test('an offer of files is answered when all have room; known files are not run again', () => {
+  const { runs, pool, finish } = setup([taskSpec({ name: 'a', scanJson: '{"root":"/"}' })], {
+    slots: 1,
+    queues: { ready: { capacity: 2, whenFull: 'block' } },
+  });
+  const items = Array.from({ length: 6 }, (_, index) => ({
+    mark: `${index}`.padStart(16, '0'),
+    input: '{}',
+  }));
+  const answer = new FakeAnswer();
+  runs.offer({ task: 'a', items }, answer);
+  assert.equal(answer.settled, false);
+  while (pool.active > 0 && !answer.settled) finish([...pool.held.keys()][0]!);
+  assert.deepEqual(answer.value, { accepted: 6, known: 0, rejected: 0 });
+  const again = new FakeAnswer();
+  runs.offer({ task: 'a', items }, again);
+  assert.equal(again.settled, true, 'all six are live or not acknowledged yet');
+  assert.deepEqual(again.value, { accepted: 0, known: 6, rejected: 0 });
+});
+
+test('a group limits its runs; others step past; order inside the group is kept', () => {
+  const { pool, trigger, finish } = setup(
+    [taskSpec({ name: 'grouped', group: 'api' }), taskSpec({ name: 'free' })],
+    { slots: 10, groups: { api: { concurrency: 2 } } },
+  );
+  for (let count = 0; count < 5; count++) trigger('grouped');
+  assert.equal(pool.active, 2);
+  trigger('free');
+  assert.equal(pool.taken.at(-1)?.task, 'free');
+  const order: string[] = [];
+  for (;;) {
+    const next = [...pool.held.values()].find((held) => held.task === 'grouped');
+    if (next === undefined) break;
+    order.push(next.run);
+    finish(next.run);
+  }
+  assert.equal(order.length, 5);
+  const grouped = pool.taken.filter((taken) => taken.task === 'grouped').map((taken) => taken.run);
+  assert.deepEqual(grouped, grouped.toSorted());
+});
+
+test('higher priorities leave the ready queue first, equal ones in order', () => {
+  const { runs, pool, trigger } = setup(
+    [taskSpec({ name: 'low' }), taskSpec({ name: 'high', priority: 5 })],
+    { slots: 0 },
+  );
+  trigger('low');
+  trigger('high');
+  trigger('low');
+  trigger('high');
+  pool.slots = 4;
+  pool.wake();
+  assert.deepEqual(
+    pool.taken.map((order) => order.task),
+    ['high', 'high', 'low', 'low'],
+  );
+  assert.equal(runs.queues()[0]?.depth, 0);
+});
+
+test('cancel works in every state; a cancelled running run is aborted', async () => {
+  const { clock, runs, pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 3 })], {
+    slots: 1,
+    queues: { ready: { capacity: 1, whenFull: 'block' } },
+  });
+  trigger('a');
+  const running = pool.taken[0]!.run;
+  trigger('a');
+  trigger('a');
+  const [third, second] = runs
+    .list({ task: null, state: null, limit: 10 })
+    .filter((view) => view.run !== running);
+  assert.equal(runs.cancel(third!.run), 'cancelled');
+  assert.equal(runs.cancel(second!.run), 'cancelled');
+  assert.equal(depth('ready') + depth('delayed'), 0);
+  assert.equal(runs.cancel(running), 'running');
+  assert.deepEqual(pool.aborted, [running]);
+  finish(running, failed);
+  assert.equal(depth('retry'), 0, 'what was cancelled is not retried');
+  trigger('a');
+  const again = pool.taken.at(-1)!.run;
+  finish(again, failed);
+  assert.equal(depth('retry'), 1);
+  assert.equal(runs.cancel(again), 'cancelled');
+  assert.equal(depth('retry'), 0);
+  await clock.advance(100_000);
+  assert.equal(pool.active, 0);
+  assert.throws(() => runs.cancel(again), { code: 'no-such-run' });
+});
+
+test('replay makes a new run of a dead letter and takes it out; purge forgets', () => {
+  const { runs, pool, trigger, finish, depth } = setup([taskSpec({ name: 'a' }), taskSpec({ name: 'b' })]);
+  for (const task of ['a', 'b', 'b']) {
+    trigger(task, { payload: '{"n":1}' });
+    finish(pool.taken.at(-1)!.run, failed);
+  }
+  assert.equal(depth('dead-letter'), 3);
+  const first = runs.deadLetters.list('a', 10)[0]!;
+  const { runs: replayed, refused } = runs.replay({ runs: [first.run], task: null });
+  assert.deepEqual([replayed, refused], [[`${first.run}~1`], 0]);
+  assert.equal(pool.held.get(`${first.run}~1`)?.input, '{"n":1}');
+  finish(`${first.run}~1`, failed);
+  assert.deepEqual(runs.replay({ runs: null, task: 'a' }).runs, [`${first.run}~2`]);
+  assert.equal(runs.purge({ runs: null, task: null }), 2);
+  assert.equal(depth('dead-letter'), 0);
+});
+
+test('a journal that is not acknowledged stops the taking of work at its bound, and lets go on after it', async () => {
+  const { runs, pool, trigger, finish, settle } = setup([taskSpec({ name: 'a' })], {
+    slots: 1,
+    acknowledge: false,
+    queues: { ready: { capacity: 100_000, whenFull: 'block' } },
+  });
+  for (let count = 0; count < 30_000; count++) trigger('a');
+  finish(pool.taken[0]!.run);
+  assert.equal(pool.active, 0, 'no slot takes work while 20,000 transitions are not recorded');
+  await settle();
+  runs.recorded(Number.MAX_SAFE_INTEGER);
+  assert.equal(pool.active, 1);
+});
+
+test('any mix of triggers, outcomes, cancels and time: every run is in one place, every queue within its bound', async () => {
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant('trigger' as const), task: fc.nat(3) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant('finish' as const),
+        pick: fc.nat(50),
+        status: fc.constantFrom('success', 'failed', 'interrupted', 'cancelled'),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(50) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.nat(5000) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('replay' as const) }) },
+  );
+  const whenFull = fc.constantFrom('block', 'reject', 'drop-oldest', 'drop-newest');
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), whenFull, async (steps, full) => {
+      const s = setup(
+        [
+          taskSpec({ name: 't0', overlap: 'allow', maxRetry: 1 }),
+          taskSpec({ name: 't1', overlap: 'queue-one', group: 'g' }),
+          taskSpec({ name: 't2', overlap: 'queue-all', group: 'g', maxRetry: 2 }),
+          taskSpec({ name: 't3', overlap: 'cancel-running', priority: 1 }),
+        ],
+        {
+          groups: { g: { concurrency: 1 } },
+          queues: {
+            ready: { capacity: 3, whenFull: full },
+            delayed: { capacity: 5 },
+            retry: { capacity: 2 },
+            deadLetter: { capacity: 4, whenFull: 'drop-oldest' },
+          },
+        },
+      );
+      const waiters: FakeAnswer[] = [];
+      const finishOne = (pick: number, status: 'success' | 'failed' | 'interrupted' | 'cancelled') => {
+        const held = [...s.pool.held.keys()];
+        const run = held[pick % Math.max(1, held.length)];
+        if (run !== undefined) s.finish(run, { status, error: status === 'success' ? null : failed.error });
+      };
+      for (const action of steps) {
+        if (action.do === 'trigger') waiters.push(s.trigger(`t${action.task}`, { wait: true }));
+        else if (action.do === 'finish') finishOne(action.pick, action.status);
+        else if (action.do === 'advance') await s.clock.advance(action.ms);
+        else if (action.do === 'replay') s.runs.replay({ runs: null, task: null });
+        else {
+          const live = s.runs
+            .list({ task: null, state: null, limit: 100 })
+            .filter((view) => !isTerminal(view.state as RunState));
+          const view = live[action.pick % Math.max(1, live.length)];
+          if (view !== undefined) s.runs.cancel(view.run);
+        }
+        for (const queue of s.runs.queues()) {
+          const slack = queue.name === 'delayed' ? 10 : 0;
+          assert.ok(queue.depth <= queue.capacity + slack, `${queue.name} ${queue.depth}`);
+        }
+        assert.ok(s.pool.active <= 2);
+        const grouped = [...s.pool.held.values()].filter(
+          (order) => order.task === 't1' || order.task === 't2',
+        );
+        assert.ok(grouped.length <= 1, 'group limit');
+      }
+      for (let round = 0; round < 500 && s.runs.liveRuns > 0; round++) {
+        while (s.pool.active > 0) finishOne(0, 'success');
+        await s.clock.advance(120_000);
+      }
+      assert.equal(s.runs.liveRuns, 0, 'everything ends and is forgotten');
+      assert.ok(
+        waiters.every((answer) => answer.settled),
+        'every waiter is answered',
+      );
+      for (const task of s.runs.tasks) assert.deepEqual([task.live, task.active, task.queued], [0, 0, 0]);
+      for (const name of ['ready', 'delayed', 'retry'] as const) assert.equal(s.depth(name), 0);
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Clock } from '../../src/actors/kernel/clock.ts';
+import { TestClock } from '../../src/actors/kernel/test-clock.ts';
+import type { MisfirePolicy, ScheduleSpec } from '../../src/main/config/config.ts';
+import { parseCron, type ScheduledTask, Scheduler, splayOf } from '../../src/main/schedule/index.ts';
+
+const runOnce: MisfirePolicy = { policy: 'run-once', graceMs: null, max: 100 };
+const cron = (expression: string, timeZone: string | null = 'UTC'): ScheduleSpec => ({
+  kind: 'cron',
+  expression,
+  timeZone,
+});
+
+function scheduled(fields: Partial<ScheduledTask> & { name: string }): ScheduledTask {
+  return { schedule: null, misfire: runOnce, splayMs: 0, runOnStart: false, ...fields };
+}
+
+function start(tasks: readonly ScheduledTask[], clock: Clock) {
+  const due: [string, number, number][] = [];
+  const missed: [string, number][] = [];
+  const scheduler = new Scheduler({
+    clock,
+    tasks,
+    onDue: (task, occurrence) => due.push([task, occurrence, clock.wallMs()]),
+    onMissed: (task, count) => missed.push([task, count]),
+  });
+  scheduler.start();
+  scheduler.start();
+  return { scheduler, due, missed };
+}
+
+test('cron, every and at give their occurrences, on time', async () => {
+  const clock = new TestClock(Date.UTC(2026, 0, 1));
+  const { scheduler, due } = start(
+    [
+      scheduled({ name: 'minute', schedule: cron('* * * * *') }),
+      scheduled({ name: 'every', schedule: { kind: 'every', everyMs: 25_000 } }),
+      scheduled({ name: 'once', schedule: { kind: 'at', atMs: Date.UTC(2026, 0, 1, 0, 0, 42) } }),
+      scheduled({ name: 'past', schedule: { kind: 'at', atMs: 5 } }),
+      scheduled({ name: 'boot', runOnStart: true }),
+    ],
+    clock,
+  );
+  await clock.advance(120_000);
+  const seconds = (name: string) =>
+    due.filter(([task]) => task === name).map(([, at]) => (at - Date.UTC(2026, 0, 1)) / 1000);
+  assert.deepEqual(seconds('minute'), [60, 120]);
+  assert.deepEqual(seconds('every'), [25, 50, 75, 100]);
+  assert.deepEqual(seconds('once'), [42]);
+  assert.deepEqual(seconds('past'), []);
+  assert.deepEqual(seconds('boot'), [0]);
+  assert.ok(due.every(([, occurrence, at]) => at === occurrence));
+  scheduler.stop();
+  assert.equal(clock.timers, 0);
+});
+
+test('a timer that wakes early runs nothing, and nothing twice', async () => {
+  // Fires every timer 2 ms before its time.
+  const inner = new TestClock(Date.UTC(2026, 0, 1));
+  const clock: Clock = {
+    wallMs: () => inner.wallMs(),
+    monoMs: () => inner.monoMs(),
+    setTimer: (delayMs, callback) => inner.setTimer(delayMs > 2 ? delayMs - 2 : delayMs, callback),
+  };
+  const { scheduler, due } = start([scheduled({ name: 'a', schedule: cron('*/5 * * * * *') })], clock);
+  await inner.advance(60_000);
+  assert.equal(due.length, 12);
+  assert.equal(new Set(due.map(([, occurrence]) => occurrence)).size, 12);
+  assert.ok(due.every(([, occurrence, at]) => at >= occurrence));
+  scheduler.stop();
+});
+
+test('coming late: each misfire policy runs what it says, and counts the rest', async () => {
+  const policies: MisfirePolicy[] = [
+    runOnce,
+    { policy: 'run-all', graceMs: null, max: 100 },
+    { policy: 'run-all', graceMs: null, max: 3 },
+    { policy: 'run-all', graceMs: 90_000, max: 100 },
+    { policy: 'skip', graceMs: 10_000, max: 100 },
+    { policy: 'run-once', graceMs: 10_000, max: 100 },
+  ];
+  const expected = [1, 10, 3, 2, 0, 0];
+  for (const [index, misfire] of policies.entries()) {
+    const clock = new TestClock(Date.UTC(2026, 0, 1));
+    const { scheduler, due, missed } = start(
+      [scheduled({ name: 'a', schedule: cron('* * * * *'), misfire })],
+      clock,
+    );
+    clock.stepWall(10 * 60_000 + 30_000);
+    await clock.advance(15_000);
+    assert.equal(due.length, expected[index], JSON.stringify(misfire));
+    assert.equal(
+      missed.reduce((sum, [, count]) => sum + count, 0),
+      10 - expected[index]!,
+    );
+    await clock.advance(60_000);
+    assert.equal(due.length, expected[index]! + 1, 'and goes on');
+    scheduler.stop();
+  }
+});
+
+test('after two weeks away a task of every 5 s runs once, at once', async () => {
+  const clock = new TestClock();
+  const { scheduler, due } = start(
+    [scheduled({ name: 'a', schedule: { kind: 'every', everyMs: 5000 } })],
+    clock,
+  );
+  clock.stepWall(14 * 86_400_000);
+  const before = performance.now();
+  await clock.advance(15_000);
+  assert.ok(performance.now() - before < 1000);
+  assert.ok(due.length >= 1 && due.length <= 4, `${due.length}`);
+  const [, occurrence, at] = due[0]!;
+  assert.ok(at - occurrence < 5000, 'the newest of the missed');
+  scheduler.stop();
+});
+
+test('any grid, any steps of time: occurrences strictly increase and never come early', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 50, max: 100_000 }),
+      fc.array(fc.tuple(fc.nat(200_000), fc.integer({ min: -50_000, max: 500_000 })), { maxLength: 12 }),
+      async (everyMs, moves) => {
+        const clock = new TestClock();
+        const { scheduler, due } = start(
+          [scheduled({ name: 'a', schedule: { kind: 'every', everyMs } })],
+          clock,
+        );
+        for (const [advance, step] of moves) {
+          clock.stepWall(step);
+          await clock.advance(Math.min(advance, everyMs * 20));
+        }
+        scheduler.stop();
+        for (const [index, [, occurrence, at]] of due.entries()) {
+          assert.ok(at >= occurrence);
+          assert.equal(occurrence % everyMs, 0);
+          if (index > 0) assert.ok(occurrence > due[index - 1]![1]);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a splay is stable for a task, within its bound, and spreads tasks', () => {
+  const splays = Array.from({ length: 200 }, (_, index) => splayOf(`task-${index}`, 60_000));
+  assert.deepEqual(
+    splays,
+    Array.from({ length: 200 }, (_, index) => splayOf(`task-${index}`, 60_000)),
+  );
+  assert.ok(splays.every((splay) => splay >= 0 && splay < 60_000));
+  const buckets = new Set(splays.map((splay) => Math.floor(splay / 6000)));
+  assert.equal(buckets.size, 10);
+  assert.equal(splayOf('a', 0), 0);
+});
+
+test('expressions that cannot be are refused with the reason, quickly', () => {
+  for (const expression of [
+    '',
+    '* * *',
+    '* * * * * * *',
+    '61 * * * *',
+    '0 0 30 2 *',
+    '0 0 31 4 *',
+    'abc',
+    '@never',
+  ]) {
+    const before = performance.now();
+    assert.throws(() => parseCron(expression, 'UTC'), { code: 'config-invalid' }, expression);
+    assert.ok(performance.now() - before < 200, expression);
+  }
+});

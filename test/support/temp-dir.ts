@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a test undoes at its end. */
+export interface HasAfter {
+  after(undo: () => void | Promise<void>): void;
+}
+
+/** A fresh folder that goes with the test. */
+export function tempDir(t: HasAfter): string {
+  const dir = mkdtempSync(join(tmpdir(), 'colibri-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
