@@ -10,7 +10,7 @@ import { ActorCell, type CellHost, Crossing } from './actor-cell.ts';
 import { PlacedRef, type RefHost, type RemoteGate } from './actor-ref.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { ActorRef, Envelope, Messages } from './envelope.ts';
-import { ColibriError, type ErrorData, fromErrorData, toErrorData } from './errors.ts';
+import { ColibriError, type ErrorData, toErrorData } from './errors.ts';
 import { SENT, type Watermark } from './mailbox.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { addressOf, lateReply, passesCheck, refusalError } from './refusals.ts';
@@ -224,14 +224,18 @@ export class ActorSystem implements SystemView {
   }
 
   #answerOk(question: Envelope, value: unknown): void {
-    if (question.thread === this.thread) this.#asks.resolve(question.id, value);
-    else this.#sendReply({ ...addressOf(question), reply: { ok: true, value } });
+    if (question.thread !== this.thread)
+      this.#sendReply({ ...addressOf(question), reply: { ok: true, value } });
+    else if (!this.#asks.resolve(question.id, value)) {
+      this.countLateReply({ ...addressOf(question), reply: { ok: true, value } });
+    }
   }
 
   #answerError(question: Envelope, error: unknown): void {
     const data = toErrorData(error, 'internal');
-    if (question.thread === this.thread) this.#asks.reject(question.id, fromErrorData(data));
-    else this.#sendReply({ ...addressOf(question), reply: { ok: false, error: data } });
+    const reply: ReplyEnvelope = { ...addressOf(question), reply: { ok: false, error: data } };
+    if (question.thread === this.thread) this.settleReply(reply);
+    else this.#sendReply(reply);
   }
 
   #sendReply(reply: ReplyEnvelope): void {

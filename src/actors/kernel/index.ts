@@ -33,8 +33,8 @@ export {
   fromErrorData,
   toErrorData,
 } from './errors.ts';
-export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
 export type { JsonSchema } from './json-schema.ts';
+export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
 export {
   Mailbox,
   type MailboxOptions,
