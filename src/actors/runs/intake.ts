@@ -111,7 +111,6 @@ export class Intake {
     const { task } = newcomer;
     const decision = force ? 'run' : decideOverlap(task.spec.overlap, task.live, this.#heldOf(task).length);
     const run = this.#create(newcomer);
-    task.live++;
     if (decision === 'skip') {
       const error = new ColibriError(
         'overlap-refused',

@@ -19,9 +19,8 @@ import type {
   PoolName,
   WorkSource,
 } from '../../workers/handler.ts';
-import { HeapDelayEngine } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
+import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type {
   DeadLetterChoice,
@@ -36,12 +35,14 @@ import { backoffMs } from './backoff.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
+import { Lifecycle } from './lifecycle.ts';
 import { replayIdOf, triggerIdMaker } from './occurrence.ts';
 import { orderOf } from './order.ts';
 import type { WhenFull } from './policies.ts';
 import { ReadyQueue } from './ready-queue.ts';
+import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
-import { isTerminal, type RunState, transition } from './run-states.ts';
+import { isTerminal, type RunState } from './run-states.ts';
 import { type RunsTask, TaskState } from './task-state.ts';
 
 export interface RunsOptions {
@@ -71,13 +72,13 @@ export class Runs {
   readonly #ready: ReadyQueue;
   readonly #intake: Intake;
   readonly #journal: Journal;
-  readonly #retries: HeapDelayEngine<Run>;
+  readonly #lifecycle: Lifecycle;
+  readonly #retries: RetryQueue;
   readonly #dead: DeadLetters;
   /** Every run that is not over, and those whose end the store does not have yet. */
   readonly #live = new Map<string, Run>();
   readonly #pools = new Map<PoolName, Pool>();
   readonly #nextTriggerId = triggerIdMaker();
-  #rejectedRetries = 0;
   #lateOutcomes = 0;
   #paused = false;
   #closed = false;
@@ -88,14 +89,10 @@ export class Runs {
     this.#tasks = new Map(options.tasks.map((spec) => [spec.name, new TaskState(spec)]));
     this.#ready = new ReadyQueue(options.queues.ready.capacity, options.groups);
     this.#dead = new DeadLetters(options.queues.deadLetter.capacity, options.queues.deadLetter.whenFull);
-    this.#retries = new HeapDelayEngine<Run>({
+    this.#retries = new RetryQueue({
       clock: options.clock,
-      now: () => options.clock.monoMs(),
-      onDue: (run) => {
-        run.retryTimer = null;
-        this.#intake.readmit(run);
-        this.#poolOf(run)?.wake();
-      },
+      capacity: options.queues.retry.capacity,
+      onDue: (run) => this.#readmit(run),
     });
     this.#journal = new Journal({
       clock: options.clock,
@@ -105,14 +102,21 @@ export class Runs {
       },
       onRoom: () => this.#wakeAll(),
     });
+    this.#lifecycle = new Lifecycle(options.clock, this.#journal);
     this.#intake = new Intake({
       ready: this.#ready,
       whenFull: options.queues.ready.whenFull,
       delayedCapacity: options.queues.delayed.capacity,
       nowMs: () => options.clock.wallMs(),
       isKnown: (id) => this.#live.has(id),
-      onNew: (run) => this.#addNew(run),
-      onReady: (run) => this.#makeReady(run),
+      onNew: (run) => {
+        this.#live.set(run.id, run);
+        this.#lifecycle.created(run);
+      },
+      onReady: (run) => {
+        this.#lifecycle.ready(run);
+        this.#ready.push(run);
+      },
       onSkip: (run, error) => this.#skip(run, error),
       abortRunning: (task) => this.#abortRunning(task),
     });
@@ -189,30 +193,26 @@ export class Runs {
       this.#lateOutcomes++;
       return;
     }
-    const now = this.#clock.wallMs();
-    run.durationMs = outcome.durationMs;
-    run.task.active--;
+    this.#lifecycle.stopped(run, outcome.durationMs, outcome.error);
     this.#ready.release(run);
     switch (outcome.status) {
       case 'success':
         run.result = outcome.result;
-        run.error = null;
-        this.#end(run, 'success', now);
+        this.#end(run, 'success');
         break;
       case 'failed':
-        this.#failed(run, outcome, now);
+        this.#failed(run, outcome.retryable);
         break;
       case 'cancelled':
         // Stopped by the end of the daemon, not by a user: the host died under it.
-        if (this.#closed && !run.cancelling) this.#interrupted(run, outcome.error, now);
-        else {
-          run.error = outcome.error;
-          this.#end(run, 'cancelled', now);
-        }
+        if (this.#closed && !run.cancelling) this.#interrupted(run);
+        else this.#end(run, 'cancelled');
         break;
       case 'interrupted':
-        this.#interrupted(run, outcome.error, now);
+        this.#interrupted(run);
         break;
+      default:
+        assertNever(outcome.status, 'status of an outcome');
     }
     this.#wakeAll();
   }
@@ -246,7 +246,7 @@ export class Runs {
     }
     this.#takeOut(run);
     run.error = { code: 'cancelled', message: 'cancelled before it ran' };
-    this.#end(run, 'cancelled', this.#clock.wallMs());
+    this.#end(run, 'cancelled');
     this.#wakeAll();
     return run.state;
   }
@@ -341,9 +341,9 @@ export class Runs {
       },
       {
         name: 'retry',
-        depth: this.#retries.size,
-        capacity: queues.retry.capacity,
-        rejected: this.#rejectedRetries,
+        depth: this.#retries.depth,
+        capacity: this.#retries.capacity,
+        rejected: this.#retries.refused,
       },
       {
         name: 'dead-letter',
@@ -402,83 +402,47 @@ export class Runs {
     return admitted;
   }
 
-  #addNew(run: Run): void {
-    this.#live.set(run.id, run);
-    run.task.queued++;
-    if (run.scan) return;
-    this.#journal.note(run, run.createdAtMs, {
-      origin: run.origin,
-      createdAtMs: run.createdAtMs,
-      ...(run.input === null ? {} : { input: run.input }),
-      ...(run.mark === null ? {} : { mark: run.mark }),
-    });
-  }
-
-  #makeReady(run: Run): void {
-    this.#move(run, 'ready');
-    this.#ready.push(run);
-    if (run.admission !== null) {
-      run.admission.ok({ run: run.id, ended: null });
-      run.admission = null;
-    }
+  #readmit(run: Run): void {
+    this.#intake.readmit(run);
+    this.#poolOf(run)?.wake();
   }
 
   #take(pool: PoolName): ExecuteOrder | undefined {
     const run = this.#ready.take(pool);
     if (run === null) return undefined;
-    const now = this.#clock.wallMs();
-    run.attempt++;
-    run.startedAtMs = now;
-    run.progress = null;
-    run.task.queued--;
-    run.task.active++;
-    const first = run.attempt === 1 && run.interruptions === 0;
-    this.#move(run, 'running', first ? { lagMs: Math.max(0, now - run.dueAtMs) } : undefined);
+    this.#lifecycle.started(run);
     this.#intake.refill();
     return orderOf(run);
   }
 
-  #failed(run: Run, outcome: Outcome, now: number): void {
-    run.error = outcome.error;
-    run.rememberAttempt('failed', now);
-    const { spec } = run.task;
-    const retriesLeft =
-      outcome.retryable && !run.cancelling && run.attempt - run.interruptions <= spec.maxRetry;
-    if (!retriesLeft || run.scan) {
-      this.#die(run, now);
+  #failed(run: Run, retryable: boolean): void {
+    const { backoff, maxRetry } = run.task.spec;
+    const tries = run.attempt - run.interruptions;
+    const again = retryable && !run.cancelling && !run.scan && tries <= maxRetry;
+    if (!again || !this.#retries.hasRoom()) {
+      this.#die(run);
       return;
     }
-    if (this.#retries.size >= this.#options.queues.retry.capacity) {
-      this.#rejectedRetries++;
-      this.#die(run, now);
-      return;
-    }
-    const waitMs = backoffMs(spec.backoff, run.attempt - run.interruptions, this.#options.random);
-    run.retryAtMs = now + waitMs;
-    run.task.queued++;
-    this.#move(run, 'retrying', { error: run.error, durationMs: outcome.durationMs, dueAtMs: run.retryAtMs });
-    if (!this.#closed) run.retryTimer = this.#retries.schedule(this.#clock.monoMs() + waitMs, run);
+    const waitMs = backoffMs(backoff, tries, this.#options.random);
+    this.#lifecycle.retrying(run, waitMs);
+    if (!this.#closed) this.#retries.add(run, waitMs);
   }
 
-  #interrupted(run: Run, error: ErrorData | null, now: number): void {
-    run.error = error;
-    run.interruptions++;
-    run.rememberAttempt('interrupted', now);
-    run.task.queued++;
-    this.#move(run, 'interrupted', { error });
-    if (run.cancelling) this.#end(run, 'cancelled', now);
-    else if (run.task.spec.onInterrupted === 'skip') this.#end(run, 'skipped', now);
-    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run, now);
+  #interrupted(run: Run): void {
+    this.#lifecycle.interrupted(run);
+    if (run.cancelling) this.#end(run, 'cancelled');
+    else if (run.task.spec.onInterrupted === 'skip') this.#end(run, 'skipped');
+    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run);
     else if (!this.#closed) this.#intake.readmit(run);
   }
 
-  #die(run: Run, now: number): void {
-    this.#end(run, 'failed', now);
+  #die(run: Run): void {
+    this.#end(run, 'failed');
     if (run.scan) return;
     this.#dead.add({
       run: run.id,
       task: run.task.spec.name,
-      diedAtMs: now,
+      diedAtMs: this.#clock.wallMs(),
       attempts: run.attempt,
       input: run.input ?? '',
       rawInput: run.input,
@@ -490,54 +454,12 @@ export class Runs {
   #skip(run: Run, error: ColibriError): void {
     if (run.state === 'ready') this.#ready.remove(run);
     run.error = { code: error.code, message: error.message };
-    this.#end(run, 'skipped', this.#clock.wallMs());
+    this.#end(run, 'skipped');
   }
 
-  /** The one place where a run becomes over. */
-  #end(run: Run, state: RunState, now: number): void {
-    const { task } = run;
-    if (run.state !== 'running') task.queued--;
-    run.endedAtMs = now;
-    run.retryAtMs = null;
-    run.progress = null;
-    transition(run, state);
-    if (!run.scan) this.#noteEnd(run, now, run.mark === null ? undefined : { mark: run.mark });
-    else if (state === 'skipped') this.#live.delete(run.id);
-    else this.#noteEnd(run, now, scanEnd(run));
-    task.lastState = state;
-    task.lastEndedAtMs = now;
-    if (run.origin !== 'each') {
-      task.live--;
-      if (!this.#closed) this.#intake.releaseHeld(task);
-    }
-    this.#answerWaiters(run);
-  }
-
-  #noteEnd(run: Run, now: number, more: Partial<RunEvent> | undefined): void {
-    this.#journal.note(run, now, {
-      ...more,
-      ...(run.durationMs === null ? {} : { durationMs: run.durationMs }),
-      ...(run.result === null ? {} : { result: run.result }),
-      ...(run.error === null ? {} : { error: run.error }),
-    });
-  }
-
-  #answerWaiters(run: Run): void {
-    if (run.waiters !== null) {
-      const ended = run.view();
-      for (const answer of run.waiters) answer.ok({ run: run.id, ended });
-      run.waiters = null;
-    }
-    if (run.admission !== null) {
-      run.admission.fail(new ColibriError('cancelled', `${run.id} ended as ${run.state} before it had room`));
-      run.admission = null;
-    }
-  }
-
-  /** A move between states that are not the end. */
-  #move(run: Run, state: RunState, more?: Partial<RunEvent>): void {
-    transition(run, state);
-    if (!run.scan) this.#journal.note(run, this.#clock.wallMs(), more);
+  #end(run: Run, state: RunState): void {
+    this.#lifecycle.ended(run, state);
+    if (run.origin !== 'each' && !this.#closed) this.#intake.releaseHeld(run.task);
   }
 
   #abortRunning(task: TaskState): void {
@@ -554,10 +476,8 @@ export class Runs {
   /** Takes a run out of where it waits. */
   #takeOut(run: Run): void {
     if (run.state === 'ready') this.#ready.remove(run);
-    else if (run.retryTimer !== null) {
-      this.#retries.cancel(run.retryTimer);
-      run.retryTimer = null;
-    } else this.#intake.remove(run);
+    else if (run.retryTimer !== null) this.#retries.remove(run);
+    else this.#intake.remove(run);
   }
 
   #poolOf(run: Run): Pool | undefined {
@@ -567,10 +487,4 @@ export class Runs {
   #wakeAll(): void {
     for (const pool of this.#pools.values()) pool.wake();
   }
-}
-
-/** A scan is noted only at its end; one that found nothing new is quiet. */
-function scanEnd(run: Run): Partial<RunEvent> {
-  const empty = run.result !== null && (JSON.parse(run.result) as { accepted?: number }).accepted === 0;
-  return { origin: run.origin, createdAtMs: run.createdAtMs, ...(empty ? { quiet: true } : {}) };
 }
