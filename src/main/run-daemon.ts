@@ -14,6 +14,9 @@ export interface RunDaemonOptions {
   readonly colours: boolean;
 }
 
+/** One press of Ctrl-C may come twice: from the terminal, and passed on by npm or `timeout`. */
+const SAME_SIGNAL_MS = 100;
+
 /** Resolves with the exit code when the daemon has ended: 0 in order, 1 after a fault. */
 export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   let code = 0;
@@ -28,10 +31,12 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
       void daemon.stop().then(ended.resolve);
     },
   });
-  let signals = 0;
+  let firstMono: number | null = null;
   const onSignal = (signal: NodeJS.Signals): void => {
-    signals++;
-    if (signals === 1) {
+    const now = performance.now();
+    if (firstMono !== null && now - firstMono < SAME_SIGNAL_MS) return;
+    if (firstMono === null) {
+      firstMono = now;
       daemon.log('info', 'stopping', { signal, grace_seconds: options.config.shutdown.graceMs / 1000 });
       void daemon.stop().then(ended.resolve);
     } else {
@@ -39,27 +44,21 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
       void daemon.kill().then(ended.resolve);
     }
   };
-  // A closed terminal must not end the daemon without its stop.
-  const handled = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-  for (const signal of handled) process.on(signal, onSignal);
-  const onUncaught = (error: unknown): void => {
+  // A closed terminal must not end the daemon without its stop. The handlers stay: one more signal on the way
+  // out must not end the process with another code.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  process.on('uncaughtException', (error: unknown) => {
     code = 1;
     daemon.log('error', 'fault of the daemon', { error: toErrorData(error, 'internal').message });
     process.stderr.write(
       `colibri: fault of the daemon: ${error instanceof Error ? error.stack : String(error)}\n`,
     );
     void daemon.stop().then(ended.resolve);
-  };
-  process.on('uncaughtException', onUncaught);
-  try {
-    await daemon.start();
-    for (const { file, line, column, message } of options.warnings) {
-      daemon.log('warn', 'config', { place: `${file}:${line}:${column}`, problem: message });
-    }
-    await ended.promise;
-    return code;
-  } finally {
-    for (const signal of handled) process.off(signal, onSignal);
-    process.off('uncaughtException', onUncaught);
+  });
+  await daemon.start();
+  for (const { file, line, column, message } of options.warnings) {
+    daemon.log('warn', 'config', { place: `${file}:${line}:${column}`, problem: message });
   }
+  await ended.promise;
+  return code;
 }

@@ -32,7 +32,7 @@ export interface CpuExecutorOptions {
   readonly resourceLimits: CpuResourceLimits;
   readonly workerData: CpuThreadData;
   readonly clock: Clock;
-  readonly createPiscina?: (options: PiscinaOptions) => Piscina;
+  readonly createPiscina?: ((options: PiscinaOptions) => Piscina) | undefined;
   /** A string or whatever else a thread posted on its own port. */
   readonly onMessage: (message: unknown) => void;
   /** A thread left the pool: idle, lost or ended by force. */
@@ -49,7 +49,8 @@ export class CpuExecutor {
   #piscina: Piscina | null = null;
   #loading: Promise<void> | null = null;
   #destroying: Promise<void> | null = null;
-  #stuck = 0;
+  /** Threads that were told to end and have not. */
+  readonly #ending = new Set<Worker>();
 
   constructor(options: CpuExecutorOptions) {
     this.#options = options;
@@ -64,9 +65,9 @@ export class CpuExecutor {
     return this.#piscina === null || this.#destroying !== null ? 0 : this.#piscina.threads.length;
   }
 
-  /** Threads that had not ended when `destroy` stopped waiting. */
-  get stuck(): number {
-    return this.#stuck;
+  /** Threads that were told to end and have not: for a moment, or for as long as a native call takes. */
+  get ending(): number {
+    return this.#ending.size;
   }
 
   /** Loads Piscina. No thread starts by it. */
@@ -84,11 +85,14 @@ export class CpuExecutor {
     return this.#piscina.run(text, runOptions);
   }
 
-  /** Calls back when the thread has ended; at once if it is not (or no longer) in the pool. */
+  /**
+   * For a thread that is about to be ended: calls back when it has; at once if it is not (or no longer) in
+   * the pool.
+   */
   onceEnded(threadId: number, callback: () => void): void {
     const worker = this.#piscina?.threads.find((thread) => thread.threadId === threadId);
     if (worker === undefined) callback();
-    else worker.once('exit', callback);
+    else this.#watchEnd(worker, callback);
   }
 
   /** Ends all threads; resolves when they are gone, or after 500 ms. Idempotent. */
@@ -120,18 +124,23 @@ export class CpuExecutor {
     this.#piscina = piscina;
   }
 
+  #watchEnd(worker: Worker, callback: () => void): void {
+    this.#ending.add(worker);
+    worker.once('exit', () => {
+      this.#ending.delete(worker);
+      callback();
+    });
+  }
+
   async #destroy(): Promise<void> {
     const piscina = this.#piscina;
     if (piscina === null) return;
-    const ended = new Set<Worker>();
-    const threads = piscina.threads;
-    for (const thread of threads) thread.once('exit', () => ended.add(thread));
+    for (const worker of piscina.threads) this.#watchEnd(worker, () => {});
     const done = Promise.withResolvers<void>();
     const timer = this.#options.clock.setTimer(DESTROY_WAIT_MS, done.resolve);
     piscina.destroy().then(done.resolve, done.resolve);
     await done.promise;
     timer.cancel();
-    this.#stuck = threads.length - ended.size;
     piscina.removeAllListeners('message');
     piscina.removeAllListeners('workerDestroy');
   }

@@ -143,6 +143,11 @@ export class RegionStock {
     for (let index = count - 1; index >= 0; index--) this.#free.push(new CpuRegion(this.memory, index));
   }
 
+  /** Regions that can be taken. */
+  get count(): number {
+    return this.#free.length;
+  }
+
   take(): CpuRegion | undefined {
     return this.#free.pop();
   }

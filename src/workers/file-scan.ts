@@ -70,6 +70,7 @@ export async function* scanFiles(options: FileScanOptions): AsyncGenerator<Found
   });
   if (unsettled.length === 0 || options.aborted?.() === true) return;
   await pause(options.clock ?? systemClock, Math.min(WAIT_LIMIT_MS, options.settleMs ?? SETTLE_MS));
+  if (options.aborted?.() === true) return;
   yield* lookAtAll(options, unsettled, (relative) => options.onUnsettled?.(absolute(options.root, relative)));
 }
 

@@ -35,6 +35,8 @@ export interface HeldOrder {
   dueMono: number;
   /** Why it was told to stop, from `aborting` on. */
   reason: AbortReason | null;
+  /** The last message about it, where the mailbox of the actor had no room for it. */
+  owed: 'abort' | 'kill' | null;
 }
 
 export class HeldOrders {

@@ -108,8 +108,8 @@ class IoActor implements Behaviour<IoMessages> {
   stop(): void {
     const message = `the ${this.#name} actor was stopped while it held the run`;
     for (const live of [...this.#live.values()]) {
-      this.#settle(live, interrupted(live.order, { code: 'thread-lost', message }, this.#ranMs(live)));
       live.context.kill('shutdown');
+      this.#settle(live, interrupted(live.order, { code: 'thread-lost', message }, this.#ranMs(live)));
     }
     this.#guard?.close();
   }
@@ -161,8 +161,9 @@ class IoActor implements Behaviour<IoMessages> {
   #kill(run: string, reason: AbortReason): void {
     const live = this.#live.get(run);
     if (live === undefined) return;
-    this.#settle(live, stopped(live.order, live.context.abortReason ?? reason, this.#ranMs(live)));
+    // Processes first: who gets the outcome may end this thread.
     live.context.kill(reason);
+    this.#settle(live, stopped(live.order, live.context.abortReason ?? reason, this.#ranMs(live)));
   }
 
   #onStray(run: string, error: ColibriError): void {

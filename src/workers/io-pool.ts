@@ -12,41 +12,19 @@
  *                         └──── abort() ────▶
  */
 import type { Clock } from '../actors/kernel/clock.ts';
-import { type ActorRef, Delivery } from '../actors/kernel/envelope.ts';
+import { Delivery } from '../actors/kernel/envelope.ts';
 import type { ErrorData } from '../actors/kernel/errors.ts';
-import type { IoMessages } from '../actors/protocol.ts';
 import { BusyMeter } from './busy-meter.ts';
-import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from './handler.ts';
+import type { AbortReason, ExecuteOrder, Outcome, Pool } from './handler.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
+import type { IoPoolOptions } from './io-pool-options.ts';
+import { KillReceipts } from './kill-receipts.ts';
 import { interrupted, stopped } from './outcomes.ts';
-import type { MeasuredSizing } from './pool-size.ts';
 
-export interface IoPoolOptions {
-  readonly name: 'io' | 'guest';
-  readonly actor: ActorRef<IoMessages>;
-  readonly source: WorkSource;
-  readonly slots: number;
-  /** Between abort and kill, and between kill and giving the thread up. Default 1000. */
-  readonly graceMs?: number;
-  readonly clock: Clock;
-  /** Where every outcome goes, once: those that `settle` accepts and those the pool gives itself. */
-  readonly onOutcome: (outcome: Outcome) => void;
-  /**
-   * The thread does not answer. Called once; the receiver replaces the thread and calls `threadLost`. Until
-   * then the pool takes nothing.
-   */
-  readonly onStuck: (cause: ErrorData) => void;
-  /** Given for a pool whose size is measured; fed by `measure`. */
-  readonly sizing?: MeasuredSizing;
-}
+export type { IoPoolOptions } from './io-pool-options.ts';
 
 /** How soon an order that was refused is offered again if nothing else happens. */
 const RETRY_MS = 100;
-
-interface Signal {
-  readonly kind: 'abort' | 'kill';
-  readonly held: HeldOrder;
-}
 
 export class IoPool implements Pool {
   readonly name: 'io' | 'guest';
@@ -57,13 +35,16 @@ export class IoPool implements Pool {
   readonly #busy: BusyMeter;
   /** The one order the actor had no room for. */
   #unsent: HeldOrder | null = null;
-  /** Aborts and kills it had no room for; at most two a held order. */
-  #signals: Signal[] = [];
+  /** Whether some held order is owed an abort or kill that the actor had no room for. */
+  #owing = false;
   #slots: number;
   #closed = false;
+  /** From `onStuck` to `threadLost`. */
   #stuck = false;
   #filling = false;
   #drained: (() => void)[] = [];
+  #destroyed: Promise<void> | null = null;
+  readonly #receipts = new KillReceipts();
   #lateOutcomes = 0;
 
   constructor(options: IoPoolOptions) {
@@ -87,11 +68,6 @@ export class IoPool implements Pool {
   /** Outcomes of runs that were given up before; each was counted and ignored. */
   get lateOutcomes(): number {
     return this.#lateOutcomes;
-  }
-
-  /** True from `onStuck` to `threadLost`. */
-  get stuck(): boolean {
-    return this.#stuck;
   }
 
   /** Share of slot time in use since the last look, 0 to 1. */
@@ -129,7 +105,7 @@ export class IoPool implements Pool {
   settle(outcome: Outcome): boolean {
     const held = this.#held.get(outcome.run);
     if (held === undefined || held.order.attempt !== outcome.attempt) {
-      this.#lateOutcomes++;
+      if (!this.#receipts.confirm(outcome.run)) this.#lateOutcomes++;
       return false;
     }
     this.#options.sizing?.ended(outcome.durationMs);
@@ -141,17 +117,11 @@ export class IoPool implements Pool {
   abort(run: string, reason: AbortReason): boolean {
     const held = this.#held.get(run);
     if (held === undefined) return false;
-    switch (held.phase) {
-      case HoldPhase.Unsent:
-        this.#give(held, stopped(held.order, reason, 0));
-        this.wake();
-        break;
-      case HoldPhase.Running:
-        this.#startAbort(held, reason, this.#clock.monoMs());
-        break;
-      case HoldPhase.Aborting:
-      case HoldPhase.Killing:
-        break;
+    if (held.phase === HoldPhase.Running) {
+      this.#startAbort(held, reason, this.#clock.monoMs());
+    } else if (held.phase === HoldPhase.Unsent) {
+      this.#give(held, stopped(held.order, reason, 0));
+      this.wake();
     }
     return true;
   }
@@ -168,8 +138,8 @@ export class IoPool implements Pool {
    * the last call. Resizes at most once in 5 s.
    */
   measure(activeMs: number): void {
-    const slots = this.#options.sizing?.next(activeMs, this.#slots, this.#clock.monoMs()) ?? null;
-    if (slots !== null) this.resize(slots);
+    const slots = this.#options.sizing?.next(activeMs, this.#slots, this.#clock.monoMs());
+    if (typeof slots === 'number') this.resize(slots);
   }
 
   /**
@@ -178,7 +148,7 @@ export class IoPool implements Pool {
    */
   threadLost(cause: ErrorData): void {
     this.#stuck = false;
-    this.#signals = [];
+    this.#receipts.clear();
     const nowMono = this.#clock.monoMs();
     for (const held of this.#held.all()) {
       const ranMs = nowMono - held.startMono;
@@ -200,17 +170,29 @@ export class IoPool implements Pool {
     return new Promise((resolve) => this.#drained.push(resolve));
   }
 
-  /** Kills what runs; the thread itself belongs to whoever started it. */
+  /**
+   * Kills what runs and gives the outcomes at once. Resolves when the thread has confirmed each kill, at the
+   * latest after the grace: until then the thread, which belongs to whoever started it, must stay, or the
+   * process trees of commands would outlive it.
+   */
   destroy(): Promise<void> {
+    this.#destroyed ??= this.#destroy();
+    return this.#destroyed;
+  }
+
+  async #destroy(): Promise<void> {
     this.#closed = true;
     const nowMono = this.#clock.monoMs();
     for (const held of this.#held.all()) {
-      if (held.phase !== HoldPhase.Unsent) this.#signal('kill', held, held.reason ?? 'shutdown');
-      this.#give(held, stopped(held.order, held.reason ?? 'shutdown', nowMono - held.startMono));
+      const reason = held.reason ?? 'shutdown';
+      if (held.phase !== HoldPhase.Unsent) {
+        this.#receipts.expect(held.order.run);
+        this.#signal('kill', held, reason);
+      }
+      this.#give(held, stopped(held.order, reason, nowMono - held.startMono));
     }
-    this.#signals = [];
     this.#held.stopTimer();
-    return Promise.resolve();
+    await this.#receipts.wait(this.#clock, this.#graceMs);
   }
 
   #take(order: ExecuteOrder): void {
@@ -222,6 +204,7 @@ export class IoPool implements Pool {
       startMono: nowMono,
       dueMono: Number.POSITIVE_INFINITY,
       reason: null,
+      owed: null,
     };
     this.#held.add(held);
     this.#send(held);
@@ -293,16 +276,16 @@ export class IoPool implements Pool {
   }
 
   #signal(kind: 'abort' | 'kill', held: HeldOrder, reason: AbortReason): void {
-    if (this.#options.actor.tryTell(kind, { run: held.order.run, reason }) === Delivery.Delivered) return;
-    this.#signals.push({ kind, held });
+    const delivery = this.#options.actor.tryTell(kind, { run: held.order.run, reason });
+    held.owed = delivery === Delivery.Delivered ? null : kind;
+    if (held.owed !== null) this.#owing = true;
   }
 
   #flushSignals(): void {
-    if (this.#signals.length === 0) return;
-    for (const { kind, held } of this.#signals.splice(0)) {
-      if (this.#held.get(held.order.run) === held && held.reason !== null) {
-        this.#signal(kind, held, held.reason);
-      }
+    if (!this.#owing) return;
+    this.#owing = false;
+    for (const held of this.#held.all()) {
+      if (held.owed !== null && held.reason !== null) this.#signal(held.owed, held, held.reason);
     }
   }
 }

@@ -6,7 +6,6 @@
  * what would be lost is named with its place, and a result above the limit is refused before its text
  * exists.
  */
-import { types } from 'node:util';
 import { ColibriError } from '../actors/kernel/errors.ts';
 
 /** The longest result kept of one run, in bytes of JSON text: 256 KiB. */
@@ -59,10 +58,10 @@ class Walk {
       throw notJson(at, 'a reference back to an object that holds it (a cycle)');
     }
     if (depth >= DEPTH_LIMIT) throw notJson(at, `an object nested deeper than ${DEPTH_LIMIT} levels`);
-    if (types.isMap(value) || types.isSet(value)) {
+    if (value instanceof Map || value instanceof Set) {
       throw notJson(at, 'a Map or Set, which JSON writes as {}; turn it into an object or array');
     }
-    if (types.isPromise(value)) throw notJson(at, 'a promise; await it before returning');
+    if (value instanceof Promise) throw notJson(at, 'a promise; await it before returning');
     this.#ancestors.push(value);
     if (Array.isArray(value)) {
       for (let i = 0; i < value.length; i++) {

@@ -4,7 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { Piscina } from 'piscina';
 import { type Clock, systemClock } from '../../src/actors/kernel/clock.ts';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
@@ -12,7 +15,7 @@ import type { LogRecord } from '../../src/actors/protocol.ts';
 import { CpuPool, type CpuPoolOptions } from '../../src/workers/cpu-pool.ts';
 import type { BatchMessage } from '../../src/workers/cpu-protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
-import type { HasAfter } from '../support/temp-dir.ts';
+import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 
 export interface Submit {
   /** Default `acts`: what is measured is measured by task. */
@@ -49,9 +52,9 @@ export class Harness {
   #made = 0;
 
   constructor(t: HasAfter, options: HarnessOptions = {}) {
-    const workerData = { modules: [{ name: 'acts', file: fixture('acts.ts') }], gate: this.gate.buffer };
+    const workerData = { modules: [{ name: 'acts', file: fixture('acts') }], gate: this.gate.buffer };
     this.pool = new CpuPool({
-      workerFile: options.workerFile ?? fixture('worker.ts'),
+      workerFile: options.workerFile ?? fixture('worker'),
       threads: options.threads ?? 2,
       idleMs: options.idleMs ?? 60_000,
       graceMs: options.graceMs ?? 200,
@@ -181,6 +184,23 @@ export class Harness {
   }
 }
 
-export function fixture(name: string): string {
-  return fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+/**
+ * The fixtures as plain JavaScript, built once a process: a thread that must strip types takes four times as
+ * long to start, and these tests start many.
+ */
+const built = tempDir({ after });
+buildSync({
+  entryPoints: ['worker', 'acts', 'broken-worker'].map((name) =>
+    fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url)),
+  ),
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  outdir: built,
+});
+
+/** Absolute path of a built fixture. */
+export function fixture(name: 'worker' | 'acts' | 'broken-worker'): string {
+  return join(built, `${name}.mjs`);
 }

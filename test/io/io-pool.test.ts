@@ -5,8 +5,9 @@ import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
-import { IoPool, type IoPoolOptions } from '../../src/workers/io-pool.ts';
-import { succeeded } from '../../src/workers/outcomes.ts';
+import { IoPool } from '../../src/workers/io-pool.ts';
+import type { IoPoolOptions } from '../../src/workers/io-pool-options.ts';
+import { stopped, succeeded } from '../../src/workers/outcomes.ts';
 import { MeasuredSizing } from '../../src/workers/pool-size.ts';
 import { fakeRef, order, type Sent } from './io-fixtures.ts';
 
@@ -224,7 +225,10 @@ test('destroy kills what runs, gives every order its outcome, and may be called 
   answers.push(Delivery.Delivered, Delivery.Full);
   pool.wake();
   const drained = pool.drain();
-  await Promise.all([pool.destroy(), pool.destroy()]);
+  let destroyed = false;
+  const destroy = Promise.all([pool.destroy(), pool.destroy()]).then(() => {
+    destroyed = true;
+  });
   await drained;
   assert.deepEqual(kinds(sent), ['execute a', 'kill a']);
   assert.deepEqual(
@@ -235,9 +239,29 @@ test('destroy kills what runs, gives every order its outcome, and may be called 
     ],
   );
   assert.equal(pool.active, 0);
+  await clock.advance(50);
+  assert.equal(destroyed, false);
+  // The thread confirms; no confirmation would be waited for until the grace is over.
+  assert.equal(pool.settle(stopped(order('a'), 'shutdown', 1)), false);
+  await destroy;
+  assert.equal(pool.lateOutcomes, 0);
+  assert.equal(outcomes.length, 2);
   assert.equal(clock.timers, 0);
   pool.wake();
   assert.equal(sent.length, 2);
+});
+
+test('destroy does not wait for a thread that answers nothing longer than the grace, or that is lost', async () => {
+  for (const lost of [false, true]) {
+    const { pool, clock, ready } = rig();
+    ready.push(order('a'));
+    pool.wake();
+    const destroyed = pool.destroy();
+    if (lost) pool.threadLost({ code: 'thread-lost', message: 'gone' });
+    else await clock.advance(100);
+    await destroyed;
+    assert.equal(clock.timers, 0);
+  }
 });
 
 test('one timer for all, capped, and none for runs that end in time', async () => {

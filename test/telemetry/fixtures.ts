@@ -1,8 +1,16 @@
 /** What the tests of telemetry share: a device with faults, a view, and the actor without a system around it. */
-import type { ActorContext, ActorRef, Answer, Behaviour, Clock, EnvelopeOf, Messages } from '../../src/actors/kernel/index.ts';
+import type {
+  ActorContext,
+  ActorRef,
+  Answer,
+  Behaviour,
+  Clock,
+  EnvelopeOf,
+  Messages,
+} from '../../src/actors/kernel/index.ts';
 import type { RunEvent, RuntimeView, TelemetryMessages } from '../../src/actors/protocol.ts';
 import type { DeviceChunk, LineDevice } from '../../src/actors/telemetry/line-writer.ts';
-import { telemetryActor, type TelemetryOptions } from '../../src/actors/telemetry/telemetry-actor.ts';
+import { type TelemetryOptions, telemetryActor } from '../../src/actors/telemetry/telemetry-actor.ts';
 
 /** Keeps what is written; fails or holds as it is told. */
 export class FakeDevice implements LineDevice {
@@ -94,7 +102,11 @@ export interface Rig {
 }
 
 /** The actor with a clock that stands still and a device in memory. `view` answers for main. */
-export function rig(clock: Clock, options: Partial<TelemetryOptions> = {}, view = async () => runtimeView()): Rig {
+export function rig(
+  clock: Clock,
+  options: Partial<TelemetryOptions> = {},
+  view = async () => runtimeView(),
+): Rig {
   const device = new FakeDevice();
   const warnings: string[] = [];
   const definition = telemetryActor({
@@ -125,7 +137,15 @@ export function rig(clock: Clock, options: Partial<TelemetryOptions> = {}, view 
         failure = error;
       },
     };
-    const envelope = { id: 1, kind, from: 'test', to: 'telemetry', thread: 'main', deadlineAtMs: null, attempt: 1 };
+    const envelope = {
+      id: 1,
+      kind,
+      from: 'test',
+      to: 'telemetry',
+      thread: 'main',
+      deadlineAtMs: null,
+      attempt: 1,
+    };
     await behaviour.receive({ ...envelope, question: true, body } as EnvelopeOf<TelemetryMessages>, answer);
     if (failure !== null) throw failure;
     return value;

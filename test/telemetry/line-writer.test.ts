@@ -143,7 +143,10 @@ test('the actor warns once on stderr and says in the log that it goes on', async
   await clock.advance(1000);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /ENOSPC/);
-  assert.deepEqual((await lines()).map(({ msg }) => msg), ['kept', 'log writing resumed']);
+  assert.deepEqual(
+    (await lines()).map(({ msg }) => msg),
+    ['kept', 'log writing resumed'],
+  );
 });
 
 test('a pipe whose reader stopped reading does not hold a thread: EAGAIN, and all arrives once it reads', async (t) => {
@@ -157,7 +160,13 @@ test('a pipe whose reader stopped reading does not hold a thread: EAGAIN, and al
     closeSync(reader);
     closeSync(fd);
   });
-  const writer = new LineWriter({ device, clock: systemClock, flushMs: 1, onFailing: assert.fail, onResumed: assert.fail });
+  const writer = new LineWriter({
+    device,
+    clock: systemClock,
+    flushMs: 1,
+    onFailing: (error) => assert.fail(error),
+    onResumed: () => assert.fail('never failed'),
+  });
   const lines = Array.from({ length: 3000 }, (_, i) => `${'x'.repeat(90)} ${i}\n`);
   for (const line of lines) writer.write(line);
   // More than a pipe holds: this cannot have been written.

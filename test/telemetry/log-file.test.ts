@@ -110,7 +110,10 @@ test('a disk without room: the open file is kept and written when there is room 
   let full = true;
   const files: LogFs = {
     ...fs,
-    write: ((fd: number, ...rest: [Buffer, number, number, null, (error: Error | null, n: number) => void]) => {
+    write: ((
+      fd: number,
+      ...rest: [Buffer, number, number, null, (error: Error | null, n: number) => void]
+    ) => {
       if (!full) return fs.write(fd, ...rest);
       queueMicrotask(() => rest[4](Object.assign(new Error('no space'), { code: 'ENOSPC' }), 0));
     }) as LogFs['write'],

@@ -22,7 +22,12 @@ test('each end of a run makes one line of the published shape', async () => {
         state: 'failed',
         attempt: 3,
         durationMs: 5,
-        error: { code: 'handler-failed', message: 'boom', stack: 'Error: boom', cause: { code: 'internal', message: 'why' } },
+        error: {
+          code: 'handler-failed',
+          message: 'boom',
+          stack: 'Error: boom',
+          cause: { code: 'internal', message: 'why' },
+        },
       }),
       event({ state: 'skipped' }),
       event({ state: 'cancelled' }),
@@ -66,7 +71,10 @@ test('the level is a threshold for runs and for records; silent is nothing', asy
   const records = ['debug', 'info', 'warn', 'error'] as const;
   for (const level of records) await warn.send('log', { level, atMs: 0, msg: level, fields: null });
   await warn.send('runs', { events: [event(), event({ state: 'failed' })] });
-  assert.deepEqual((await warn.lines()).map(({ msg }) => msg), ['warn', 'error', 'run failed']);
+  assert.deepEqual(
+    (await warn.lines()).map(({ msg }) => msg),
+    ['warn', 'error', 'run failed'],
+  );
   const silent = rig(new TestClock(), { log: { ...log, level: 'silent' } });
   for (const level of records) await silent.send('log', { level, atMs: 0, msg: level, fields: null });
   assert.deepEqual(await silent.lines(), []);
@@ -93,7 +101,12 @@ test('fields of a handler cannot stand for those of the line', async () => {
 
 test('a line that is too long is told, not written', async () => {
   const { send, lines } = rig(new TestClock());
-  await send('log', { level: 'info', atMs: 0, msg: 'big', fields: { task: 'hash', blob: 'x'.repeat(100_000) } });
+  await send('log', {
+    level: 'info',
+    atMs: 0,
+    msg: 'big',
+    fields: { task: 'hash', blob: 'x'.repeat(100_000) },
+  });
   const [line, ...more] = await lines();
   assert.equal(more.length, 0);
   assert.equal(line?.msg, 'big');
@@ -126,7 +139,10 @@ test('a flood of like lines is summed up once a second, and other tasks are not 
   ]);
   device.text = '';
   await send('runs', { events: [event()] });
-  assert.deepEqual((await lines()).map(({ msg }) => msg), ['run succeeded']);
+  assert.deepEqual(
+    (await lines()).map(({ msg }) => msg),
+    ['run succeeded'],
+  );
   assert.equal(clock.timers, 0);
 });
 
@@ -146,7 +162,14 @@ test('a readable line: colours on demand, no control character of a user', () =>
     level: 'error',
     atMs: new Date(2026, 0, 1, 15, 4, 5, 6).getTime(),
     msg: 'run failed',
-    fields: { task: 'hash', run: 'r 1', attempt: 1, result: 'failed', duration_ms: 3, error: { code: 'timeout', message: 'a\x1b[31m\nb' } },
+    fields: {
+      task: 'hash',
+      run: 'r 1',
+      attempt: 1,
+      result: 'failed',
+      duration_ms: 3,
+      error: { code: 'timeout', message: 'a\x1b[31m\nb' },
+    },
   } as const;
   assert.equal(
     prettyLine(record, false),

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { ColibriError, systemClock, TestClock } from '../../src/actors/kernel/index.ts';
-import { type HasAfter } from '../support/temp-dir.ts';
-import { event, type Rig, rig, runtimeView } from './fixtures.ts';
+import { ActorSystem, ColibriError, systemClock, TestClock } from '../../src/actors/kernel/index.ts';
+import type { RunsMessages, TelemetryMessages } from '../../src/actors/protocol.ts';
+import { telemetryActor } from '../../src/actors/telemetry/index.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
+import { event, FakeDevice, type Rig, rig, runtimeView } from './fixtures.ts';
 
 const metrics = { host: '127.0.0.1', port: 0 };
 
-function ask(port: number, path: string, method = 'GET'): Promise<{ status: number; text: string; type: string }> {
+function ask(
+  port: number,
+  path: string,
+  method = 'GET',
+): Promise<{ status: number; text: string; type: string }> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
       let text = '';
@@ -68,6 +74,33 @@ test('main that does not answer: /healthz says so, /metrics shows the rest', asy
   assert.equal(asked, 3);
 });
 
+test('among real actors: main that never answers is told by /healthz after a second', async (t) => {
+  const clock = new TestClock();
+  const system = new ActorSystem({ thread: 'main', placement: {}, clock, onEscalate: () => {} });
+  t.after(() => system.close());
+  const asked = Promise.withResolvers<void>();
+  system.spawn<RunsMessages>({
+    name: 'runs',
+    mailbox: { capacity: 4, capacityBytes: 1000, whenFull: 'reject' },
+    create: () => ({ receive: () => asked.resolve() }),
+  });
+  system.spawn(
+    telemetryActor({
+      log: { level: 'silent', file: null, maxBytes: 1, keepDays: 1, pretty: false, colours: false },
+      metrics,
+      configVersion: null,
+      tasks: [],
+      device: new FakeDevice(),
+    }),
+  );
+  const telemetry = system.ref<TelemetryMessages>('telemetry');
+  const opened = await telemetry.ask('open', null);
+  const health = ask(opened.metrics!.port, '/healthz');
+  await asked.promise;
+  await clock.advance(1100);
+  assert.equal((await health).status, 503);
+});
+
 test('watchers that come while main is asked share the answer', async (t) => {
   let asked = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -87,10 +120,19 @@ test('watchers that come while main is asked share the answer', async (t) => {
 
 test('readiness: not before ready, not while stopping', async (t) => {
   let view = runtimeView({ readyMs: null });
-  const port = await open(t, rig(new TestClock(), { metrics }, async () => view));
-  assert.deepEqual(await ask(port, '/readyz').then(({ status, text }) => [status, text]), [503, 'starting\n']);
+  const port = await open(
+    t,
+    rig(new TestClock(), { metrics }, async () => view),
+  );
+  assert.deepEqual(await ask(port, '/readyz').then(({ status, text }) => [status, text]), [
+    503,
+    'starting\n',
+  ]);
   view = runtimeView({ stopping: true });
-  assert.deepEqual(await ask(port, '/readyz').then(({ status, text }) => [status, text]), [503, 'stopping\n']);
+  assert.deepEqual(await ask(port, '/readyz').then(({ status, text }) => [status, text]), [
+    503,
+    'stopping\n',
+  ]);
   assert.equal((await ask(port, '/healthz')).status, 200);
 });
 

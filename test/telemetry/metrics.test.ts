@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TestClock } from '../../src/actors/kernel/index.ts';
+import { LoopDelaySampler, TestClock } from '../../src/actors/kernel/index.ts';
 import { DURATION_BOUNDS, Histogram, LAG_BOUNDS } from '../../src/actors/telemetry/histogram.ts';
-import { LoopDelaySampler } from '../../src/actors/kernel/index.ts';
 import { METRICS, Metrics, type Scrape } from '../../src/actors/telemetry/metrics.ts';
 import { RunCounters } from '../../src/actors/telemetry/run-counters.ts';
 import { event, runtimeView } from './fixtures.ts';
@@ -29,7 +28,9 @@ async function page(runs: RunCounters, fields: Partial<Scrape> = {}): Promise<st
 
 test('docs/metrics.md tells every metric with its type, labels and meaning, and no other', () => {
   const doc = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
-  const rows = [...doc.matchAll(/^\| `(colibri_\w+)` \| (\w+) \| (.+?) \| (.+) \|$/gm)].map((row) => row.slice(1));
+  const rows = [...doc.matchAll(/^\| `(colibri_\w+)` \| (\w+) \| (.+?) \| (.+) \|$/gm)].map((row) =>
+    row.slice(1),
+  );
   const table = Object.entries(METRICS).map(([name, { type, labels, help }]) => {
     return [name, type, labels.map((label) => `\`${label}\``).join(', ') || '-', help];
   });
@@ -86,7 +87,10 @@ test('without main the page still shows what is known here', async () => {
   const lines = await page(new RunCounters(['hash']), { view: null });
   assert.ok(lines.includes('colibri_main_answers 0'));
   assert.ok(lines.includes('colibri_runs_total{result="success",task="hash"} 0'));
-  assert.equal(lines.find((line) => line.startsWith('colibri_queue_depth')), undefined);
+  assert.equal(
+    lines.find((line) => line.startsWith('colibri_queue_depth')),
+    undefined,
+  );
 });
 
 test('the number of lines is bounded by the config, whatever names run and through reloads', async () => {

@@ -107,7 +107,10 @@ export class LineWriter {
     });
   }
 
-  /** Writes what is left without the event loop; gives up at the first error. */
+  /**
+   * Writes what is left without the event loop; gives up at the first error. What an unfinished write holds is
+   * written again: a line twice is better than a last line never.
+   */
   flushSync(): void {
     try {
       for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {

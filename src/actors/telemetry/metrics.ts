@@ -4,9 +4,9 @@
  * a view, because main does not answer, its metrics are left out and the others still shown.
  */
 import Registry, { type MetricSample } from 'prom-client/lib/registry.js';
+import type { LoopDelay } from '../kernel/index.ts';
 import type { RuntimeView } from '../protocol.ts';
 import type { Histogram } from './histogram.ts';
-import type { LoopDelay } from '../kernel/index.ts';
 import { OTHER_TASK, RUN_RESULTS, type RunCounters, type TaskCounters } from './run-counters.ts';
 
 type MetricType = 'counter' | 'gauge' | 'histogram';

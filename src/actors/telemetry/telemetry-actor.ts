@@ -15,14 +15,13 @@ import type {
   ClockTimer,
   EnvelopeOf,
 } from '../kernel/index.ts';
-import { assertNever, toErrorData } from '../kernel/index.ts';
+import { assertNever, LoopDelaySampler, toErrorData } from '../kernel/index.ts';
 import type { LogRecord, RunEvent, RunsMessages, RuntimeView, TelemetryMessages } from '../protocol.ts';
 import { LineBudget } from './line-budget.ts';
 import { type LineDevice, LineWriter } from './line-writer.ts';
 import { createDescriptorDevice } from './log-device.ts';
 import { LogFile } from './log-file.ts';
 import { Logger, type LogThreshold } from './logger.ts';
-import { LoopDelaySampler } from '../kernel/index.ts';
 import { Metrics, type Scrape } from './metrics.ts';
 import { type MetricsAddress, MetricsServer } from './metrics-server.ts';
 import { RunCounters } from './run-counters.ts';
@@ -173,6 +172,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
     const now = this.#clock.monoMs();
     for (const event of events) {
       const counters = this.#counters.count(event);
+      if (event.quiet === true) continue;
       const line = RUN_LINES[event.state];
       if (line === undefined || !this.#logger.enabled(line.level)) continue;
       const budget = counters.budget(event.state);

@@ -5,8 +5,7 @@
  * the run is over when the program has exited, even if something it left behind still holds its output; a
  * run that was told to stop leaves no process behind.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import type { ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { ColibriError } from '../../actors/kernel/errors.ts';
@@ -14,6 +13,7 @@ import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 import { RunContext } from '../handler-context.ts';
 import { type CommandInput, commandSchema, parseCommandInput } from './command-input.ts';
 import { OutputTail } from './output-tail.ts';
+import { ProcessTable } from './process-table.ts';
 import { ProcessTree, TREE_MARK } from './process-tree.ts';
 
 /** Between the polite signal and SIGKILL, unless the run is given up before. */
@@ -23,26 +23,38 @@ const KILL_GRACE_MS = 1000;
 const DRAIN_MS = 250;
 const QUIET_MS = 50;
 
-/** When the tree is looked at again after a kill that still saw members. */
-const KILL_AGAIN_MS = [20, 200, 1000];
+/** When the tree is looked at again after a kill that found members. */
+const KILL_AGAIN_MS = [5, 20, 100, 500];
 
 /** UTF-16 code units of the end of stderr that go into the message of a failure. */
 const MESSAGE_TAIL = 2000;
 
-export const command: BuiltInHandler = {
-  name: 'command',
-  kind: 'io',
-  summary: 'Runs a program.',
-  inputSchema: commandSchema,
-  perFile: false,
-  pathKeys: ['cwd'],
-  handle: (input: unknown, context) => {
-    const parsed = parseCommandInput(input);
-    return new Promise<CommandResult>((resolve, reject) => {
-      new CommandRun(parsed, context, resolve, reject).start();
-    });
-  },
-};
+/** Makes the handler; its runs share one view of the process table. */
+export function createCommand(): BuiltInHandler {
+  const table = new ProcessTable();
+  return {
+    name: 'command',
+    kind: 'io',
+    summary: 'Runs a program.',
+    inputSchema: commandSchema,
+    perFile: false,
+    pathKeys: ['cwd'],
+    handle: (input: unknown, context) => {
+      const parsed = parseCommandInput(input);
+      return new Promise<CommandResult>((resolve, reject) => {
+        new CommandRun({ input: parsed, context, table, resolve, reject }).start();
+      });
+    },
+  };
+}
+
+interface CommandRunOptions {
+  readonly input: CommandInput;
+  readonly context: HandlerContext;
+  readonly table: ProcessTable;
+  readonly resolve: (result: CommandResult) => void;
+  readonly reject: (thrown: unknown) => void;
+}
 
 export interface CommandResult {
   readonly exit_code: number | null;
@@ -55,13 +67,12 @@ export interface CommandResult {
 }
 
 class CommandRun {
+  readonly #options: CommandRunOptions;
   readonly #input: CommandInput;
   readonly #context: HandlerContext;
-  readonly #resolve: (result: CommandResult) => void;
-  readonly #reject: (thrown: unknown) => void;
   readonly #stdout = new OutputTail();
   readonly #stderr = new OutputTail();
-  readonly #mark = `${process.pid}-${randomBytes(9).toString('base64url')}`;
+  readonly #mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
   readonly #onAbort = () => this.#stop();
   #child: ChildProcess | null = null;
   #tree: ProcessTree | null = null;
@@ -70,26 +81,22 @@ class CommandRun {
   #quietTimer: NodeJS.Timeout | undefined;
   #done = false;
 
-  constructor(
-    input: CommandInput,
-    context: HandlerContext,
-    resolve: (result: CommandResult) => void,
-    reject: (thrown: unknown) => void,
-  ) {
-    this.#input = input;
-    this.#context = context;
-    this.#resolve = resolve;
-    this.#reject = reject;
+  constructor(options: CommandRunOptions) {
+    this.#options = options;
+    this.#input = options.input;
+    this.#context = options.context;
   }
 
   start(): void {
     const { signal } = this.#context;
     if (signal.aborted) {
-      this.#reject(signal.reason);
+      this.#options.reject(signal.reason);
       return;
     }
     const { run, task, attempt } = this.#context;
     const { file, args, cwd, env, stdin } = this.#input;
+    // Loaded by the first command: it brings the sockets with it, and many daemons run none.
+    const { spawn } = process.getBuiltinModule('node:child_process');
     const child = spawn(file, args, {
       cwd,
       // A group and session of its own: the whole of it can be signalled, and a terminal's ^C spares it.
@@ -107,7 +114,7 @@ class CommandRun {
     this.#child = child;
     child.once('error', (error) => this.#fail(this.#notStarted(error)));
     if (child.pid === undefined) return;
-    this.#tree = new ProcessTree(child.pid, this.#mark);
+    this.#tree = new ProcessTree(this.#options.table, child.pid, this.#mark);
     if (this.#context instanceof RunContext) this.#context.onKill(() => this.#killTree());
     signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#drain(child.stdout, this.#stdout);
@@ -156,7 +163,7 @@ class CommandRun {
       return;
     }
     if (!this.#close()) return;
-    this.#resolve({
+    this.#options.resolve({
       exit_code: exitCode,
       signal: signalCode,
       stdout: this.#stdout.text(),
@@ -167,7 +174,7 @@ class CommandRun {
   }
 
   #fail(thrown: unknown): void {
-    if (this.#close()) this.#reject(thrown);
+    if (this.#close()) this.#options.reject(thrown);
   }
 
   /** False if it was closed before. */
@@ -187,11 +194,12 @@ class CommandRun {
     this.#killTimer = setTimeout(() => this.#killTree(), KILL_GRACE_MS);
   }
 
+  /** Kills, and looks again until nobody is left: a member may have been about to fork. */
   #killTree(round = 0): void {
     clearTimeout(this.#killTimer);
-    if (this.#tree === null || this.#tree.kill()) return;
+    if (this.#tree === null || this.#tree.signal('SIGKILL') === 0) return;
     const againMs = KILL_AGAIN_MS[round];
-    if (againMs !== undefined) setTimeout(() => this.#killTree(round + 1), againMs).unref();
+    if (againMs !== undefined) setTimeout(() => this.#killTree(round + 1), againMs);
   }
 
   #ended(exitCode: number | null, signalCode: string | null): ColibriError {

@@ -1,7 +1,7 @@
 /** The built-in handlers of the async pool. */
 import type { BuiltInHandler } from '../handler.ts';
-import { command } from './command.ts';
+import { createCommand } from './command.ts';
 import { noop } from './noop.ts';
 import { sleep } from './sleep.ts';
 
-export const builtInIoHandlers: readonly BuiltInHandler[] = [command, noop, sleep];
+export const builtInIoHandlers: readonly BuiltInHandler[] = [createCommand(), noop, sleep];

@@ -6,6 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSyn
 import { readLines } from './line-reader.ts';
 import { LockFile } from './lock-file.ts';
 import type { ManifestLine } from './manifest-line.ts';
+import { lookAtTail } from './manifest-tail.ts';
 import { PartFile } from './part-file.ts';
 
 /** A stretch of bytes of the manifest. */
@@ -51,12 +52,13 @@ export function replaceLines(replacement: Replacement): boolean {
   const lock = LockFile.acquire(manifestPath);
   let old: number | undefined;
   try {
-    old = openSync(manifestPath, constants.O_RDONLY);
+    old = openSync(manifestPath, constants.O_RDWR | constants.O_APPEND);
     const { others } = findLines(old, line, buffer);
     const part = PartFile.create(manifestPath, run);
     try {
       let copied = copyAround(old, part, others, buffer);
-      copied = copyRange(old, part, copied, fstatSync(old).size, buffer);
+      // Once more right before the end, so that little is left to move after the rename.
+      copied = copyRange(old, part, copied, lookAtTail(old).size, buffer);
       part.write(line.line, line.line.length);
       const stats = fstatSync(old, { bigint: true });
       if (statSync(manifestPath, { bigint: true }).ino !== stats.ino) return false;
@@ -79,12 +81,10 @@ function copyAround(old: number, part: PartFile, spans: readonly Span[], buffer:
     copyRange(old, part, offset, span.from, buffer);
     offset = span.to;
   }
-  const end = copyRange(old, part, offset, fstatSync(old).size, buffer);
-  const last = Buffer.alloc(1);
-  if (end > offset && readSync(old, last, 0, 1, end - 1) === 1 && last[0] !== 0x0a) {
-    part.write(Buffer.from('\n'), 1);
-  }
-  return end;
+  const { size, torn } = lookAtTail(old);
+  copyRange(old, part, offset, size, buffer);
+  if (torn) part.write(Buffer.from('\n'), 1);
+  return size;
 }
 
 function copyRange(old: number, part: PartFile, from: number, to: number, buffer: Buffer): number {

@@ -14,7 +14,7 @@
  * Limit: two versions of one file hashed at the same moment by two tasks can leave a line each, until the
  * file changes the next time.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
@@ -22,6 +22,7 @@ import { fileError } from './file-error.ts';
 import { ManifestIndex } from './manifest-index.ts';
 import { type ManifestLine, manifestLine } from './manifest-line.ts';
 import { findLines, replaceLines } from './manifest-rewrite.ts';
+import { lookAtTail } from './manifest-tail.ts';
 
 export interface ManifestEntry {
   /** Absolute. */
@@ -104,10 +105,7 @@ function openFolder(manifestPath: string): string {
 
 /** One call, one line; before it a newline where the last line has none. */
 function appendWhole(fd: number, manifestPath: string, line: Buffer): void {
-  const last = Buffer.allocUnsafe(1);
-  const { size } = fstatSync(fd);
-  const torn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
-  const whole = torn ? Buffer.concat([Buffer.from('\n'), line]) : line;
+  const whole = lookAtTail(fd).torn ? Buffer.concat([Buffer.from('\n'), line]) : line;
   const written = writeSync(fd, whole, 0, whole.length, null);
   if (written === whole.length) return;
   throw new ColibriError(

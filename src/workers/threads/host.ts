@@ -4,8 +4,8 @@
  */
 import { workerData } from 'node:worker_threads';
 import {
-  type ActorDefinition,
   type ActorSystem,
+  type AnyActorDefinition,
   type HostData,
   runThreadHost,
 } from '../../actors/kernel/index.ts';
@@ -17,34 +17,33 @@ import type { HostSettings } from './host-settings.ts';
 const data = workerData as HostData & { readonly settings: HostSettings };
 
 /** Made only for actors that live here. */
-const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<ActorDefinition>>> = {
+const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<AnyActorDefinition>>> = {
   [ActorName.Telemetry]: async ({ telemetry }) => {
     const { telemetryActor } = await import('../../actors/telemetry/index.ts');
-    return telemetryActor(telemetry) as unknown as ActorDefinition;
+    return telemetryActor(telemetry);
   },
   [ActorName.Store]: async ({ store }) => {
     const { MemoryStore, storeActor } = await import('../../actors/store/index.ts');
-    return storeActor(() => new MemoryStore(store, Date.now)) as unknown as ActorDefinition;
+    return storeActor(() => new MemoryStore(store, Date.now));
   },
   [ActorName.Control]: async ({ control }) => {
     const { controlActor } = await import('../../actors/control/index.ts');
     // The signal is the one way in which a daemon is asked to stop.
     const onStop = () => void process.kill(process.pid, 'SIGTERM');
-    return controlActor({ ...control, onStop }) as unknown as ActorDefinition;
+    return controlActor({ ...control, onStop });
   },
   [ActorName.Io]: async ({ io }) => {
-    const { builtInIoHandlers } = await import('../handlers/io-handlers.ts');
-    const { createScanHandler } = await import('../handlers/scan.ts');
+    const { builtInHandlers, createScanHandler } = await import('../handlers/index.ts');
     const scan = createScanHandler((task, parent, items) =>
       system.ref<StoreMessages>(ActorName.Store).ask('offer', { task, parent, items }, { timeoutMs: null }),
     );
-    const registry = new Registry({ builtIns: [...builtInIoHandlers, scan], modules: [] });
+    const registry = new Registry({ builtIns: [...builtInHandlers, scan], modules: [] });
     return ioActor({
       name: 'io',
       registry,
       reportTo: 'runs',
       maxSlots: io.maxSlots,
-    }) as unknown as ActorDefinition;
+    });
   },
   [ActorName.Guest]: async ({ modules, io }) => {
     const registry = new Registry({ builtIns: [], modules });
@@ -53,7 +52,7 @@ const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<Actor
       registry,
       reportTo: 'runs',
       maxSlots: io.maxSlots,
-    }) as unknown as ActorDefinition;
+    });
   },
 };
 
@@ -61,7 +60,7 @@ const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<Actor
 let system: ActorSystem;
 
 async function startHost(): Promise<void> {
-  const definitions: ActorDefinition[] = [];
+  const definitions: AnyActorDefinition[] = [];
   for (const [name, create] of Object.entries(catalog)) {
     if (data.placement[name] === data.thread) definitions.push(await create(data.settings));
   }

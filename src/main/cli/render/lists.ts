@@ -1,4 +1,4 @@
-/** The lists: tasks, runs, dead letters. */
+/** The lists: tasks, runs, dead letters. A run id is shown whole: it is what the next command is given. */
 import type { DeadLetterDocument, RunDocument, TaskDocument } from '../../../actors/control/index.ts';
 import { stateColour } from './paint.ts';
 import { type Column, type TableOptions, table } from './table.ts';
@@ -40,7 +40,7 @@ export function taskList(tasks: readonly TaskDocument[], options: ListOptions): 
 export function runList(runs: readonly RunDocument[], options: ListOptions): string {
   const { nowMs } = options;
   const columns: Column<RunDocument>[] = [
-    { title: 'RUN', cell: (run) => run.run, shrinkTo: 16 },
+    { title: 'RUN', cell: (run) => run.run },
     { title: 'STATE', cell: (run) => run.state, colour: (run) => stateColour(run.state) },
     {
       title: 'CREATED',
@@ -54,8 +54,8 @@ export function runList(runs: readonly RunDocument[], options: ListOptions): str
       right: true,
     },
     { title: 'TRY', cell: (run) => String(run.attempt), right: true },
+    { title: 'ERROR', cell: (run) => errorText(run.error), shrinkTo: 7 },
     { title: 'TASK', cell: (run) => run.task, shrinkTo: 10 },
-    { title: 'ERROR', cell: (run) => errorText(run.error), shrinkTo: 12 },
   ];
   if (runs.length === 0) return nothing(options, 'No runs.');
   return table(runs, columns, options);
@@ -64,15 +64,15 @@ export function runList(runs: readonly RunDocument[], options: ListOptions): str
 export function deadLetterList(letters: readonly DeadLetterDocument[], options: ListOptions): string {
   const { nowMs } = options;
   const columns: Column<DeadLetterDocument>[] = [
-    { title: 'RUN', cell: (letter) => letter.run, shrinkTo: 16 },
+    { title: 'RUN', cell: (letter) => letter.run },
     {
       title: 'DIED',
       cell: (letter) => relativeTime(letter.died_at, nowMs),
       plain: (letter) => letter.died_at,
     },
     { title: 'TRIES', cell: (letter) => String(letter.attempts), right: true },
+    { title: 'ERROR', cell: (letter) => errorText(letter.error), shrinkTo: 7 },
     { title: 'TASK', cell: (letter) => letter.task, shrinkTo: 10 },
-    { title: 'ERROR', cell: (letter) => errorText(letter.error), shrinkTo: 12 },
   ];
   if (letters.length === 0) return nothing(options, 'No dead letters.');
   return table(letters, columns, options);

@@ -24,54 +24,66 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
   const lines: string[] = [paint.paint('bold', cutToWidth(head, columns))];
   if (status.config_file !== null) lines.push(cutToWidth(oneLine(status.config_file), columns));
   lines.push(cutToWidth(`${status.tasks} tasks, ${status.live_runs} live runs`, columns), '');
-  const names = [...status.queues, ...status.pools].map(({ name }) => name.length);
-  const nameWidth = Math.max(6, ...names);
-  for (const queue of status.queues) {
-    const note = queue.rejected > 0 ? ` ${queue.rejected} refused` : '';
-    lines.push(meter(queue.name, nameWidth, queue.depth, queue.capacity, note, columns, paint));
-  }
-  lines.push('');
-  for (const pool of status.pools) {
-    const note = ` ${Math.round(pool.busy_ratio * 100)} % busy`;
-    lines.push(meter(pool.name, nameWidth, pool.active, pool.slots, note, columns, paint));
-  }
+  const queues = status.queues.map(({ name, depth, capacity, rejected }): Meter => {
+    return { name, used: depth, capacity, note: rejected > 0 ? `  ${rejected} refused` : '' };
+  });
+  const pools = status.pools.map(({ name, active, slots, busy_ratio: busy }): Meter => {
+    return { name, used: active, capacity: slots, note: `  ${Math.round(busy * 100)} % busy` };
+  });
+  const nameWidth = Math.max(6, ...[...queues, ...pools].map(({ name }) => name.length));
+  const draw = meterPen([...queues, ...pools], nameWidth, columns, paint);
+  lines.push(...queues.map(draw), '', ...pools.map(draw));
   const { rss, anon, file } = status.memory;
   const memory = `${'memory'.padEnd(nameWidth)}  ${megabytes(rss)} (anon ${megabytes(anon)}, file ${megabytes(file)})`;
   lines.push('', cutToWidth(memory, columns));
   if (status.dead_letters > 0) {
-    const hint = `${status.dead_letters} dead letters: colibri dead list`;
+    const hint = `dead letters: ${status.dead_letters}, see colibri dead list`;
     lines.push(paint.paint('yellow', cutToWidth(hint, columns)));
   }
   for (const [thread, count] of Object.entries(status.thread_restarts)) {
     if (count > 0)
-      lines.push(paint.paint('yellow', cutToWidth(`thread ${thread} replaced ${count} times`, columns)));
+      lines.push(paint.paint('yellow', cutToWidth(`thread ${thread} replaced: ${count}`, columns)));
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** `ready   [####------]  40/100  3 refused`; on a narrow terminal the note goes first, then the bar. */
-function meter(
-  name: string,
+interface Meter {
+  readonly name: string;
+  readonly used: number;
+  readonly capacity: number;
+  readonly note: string;
+}
+
+/**
+ * Draws `ready   [####------]  40/100  3 refused`. All bars have one length; on a narrow terminal the notes go
+ * first, then the bars.
+ */
+function meterPen(
+  meters: readonly Meter[],
   nameWidth: number,
-  used: number,
-  capacity: number,
-  note: string,
   columns: number,
   paint: Paint,
-): string {
-  const head = `${name.padEnd(nameWidth)}  `;
-  const count = `${used}/${capacity}`;
-  const room = columns - head.length - count.length - 4;
-  const withNote = room - note.length >= NARROWEST_BAR;
-  const barWidth = Math.min(WIDEST_BAR, withNote ? room - note.length : room);
-  const tail = withNote ? `${count}${note}` : count;
-  if (barWidth < NARROWEST_BAR) return cutToWidth(head + tail, columns);
+): (meter: Meter) => string {
+  const count = ({ used, capacity }: Meter): string => `${used}/${capacity}`;
+  const room = (text: (meter: Meter) => string): number => {
+    return columns - nameWidth - 6 - Math.max(0, ...meters.map((meter) => text(meter).length));
+  };
+  const withNotes = room((meter) => count(meter) + meter.note) >= NARROWEST_BAR;
+  const tail = (meter: Meter): string => (withNotes ? count(meter) + meter.note : count(meter));
+  const length = Math.min(WIDEST_BAR, room(tail));
+  return (meter) => {
+    const head = `${meter.name.padEnd(nameWidth)}  `;
+    if (length < NARROWEST_BAR) return cutToWidth(head + tail(meter), columns);
+    return `${head}[${bar(meter, length, paint)}]  ${tail(meter)}`;
+  };
+}
+
+function bar({ used, capacity }: Meter, length: number, paint: Paint): string {
   const share = capacity <= 0 ? 0 : Math.min(1, used / capacity);
-  // A queue that holds anything never looks empty.
-  const filled = used > 0 ? Math.max(1, Math.round(share * barWidth)) : 0;
+  // What holds anything never looks empty.
+  const filled = used > 0 ? Math.max(1, Math.round(share * length)) : 0;
   const colour: Colour = share >= 0.9 ? 'red' : share >= 0.6 ? 'yellow' : 'green';
-  const bar = paint.paint(colour, '#'.repeat(filled)) + '-'.repeat(barWidth - filled);
-  return `${head}[${bar}]  ${tail}`;
+  return paint.paint(colour, '#'.repeat(filled)) + '-'.repeat(length - filled);
 }
 
 /** One `key<TAB>value` a line. */

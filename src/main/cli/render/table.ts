@@ -70,24 +70,28 @@ function line<Row>(
   return `${shown.join(' '.repeat(GAP))}\n`;
 }
 
-/** Takes from the column with the most to give until the row fits; then leaves out columns from the right. */
+/**
+ * Leaves out columns from the right until the narrowest form of the rest fits, then takes from the widest
+ * column that may shrink until the row does. 0 stands for a column that is left out.
+ */
 function fit<Row>(wanted: readonly number[], columns: readonly Column<Row>[], available: number): number[] {
-  const widths = [...wanted];
-  const total = (): number => {
-    const shown = widths.filter((width) => width > 0);
-    return shown.reduce((sum, width) => sum + width, 0) + GAP * Math.max(0, shown.length - 1);
-  };
-  while (total() > available) {
+  const narrowest = wanted.map((width, i) => Math.min(width, columns[i]!.shrinkTo ?? width));
+  let shown = columns.length;
+  while (shown > 1 && rowWidth(narrowest.slice(0, shown)) > available) shown--;
+  const widths = wanted.slice(0, shown);
+  for (let excess = rowWidth(widths) - available; excess > 0; excess--) {
     let best = -1;
-    for (const [i, column] of columns.entries()) {
-      if (column.shrinkTo === undefined || widths[i]! <= column.shrinkTo) continue;
-      if (best === -1 || widths[i]! > widths[best]!) best = i;
+    for (const [i, width] of widths.entries()) {
+      if (width > narrowest[i]! && (best === -1 || width > widths[best]!)) best = i;
     }
     if (best === -1) break;
     widths[best] = widths[best]! - 1;
   }
-  for (let i = widths.length - 1; i > 0 && total() > available; i--) widths[i] = 0;
   // One column alone may be cut to anything: a line never wraps.
-  widths[0] = Math.min(widths[0]!, available);
-  return widths;
+  if (shown === 1) widths[0] = Math.min(widths[0]!, available);
+  return columns.map((_, i) => widths[i] ?? 0);
+}
+
+function rowWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP * (widths.length - 1);
 }

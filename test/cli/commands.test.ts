@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ColibriError } from '../../src/actors/kernel/index.ts';
+import { type ControlRig, controlRig, type FakeActor, runView } from '../control/fixtures.ts';
+import { type HasAfter, tempDir } from '../support/temp-dir.ts';
+import { runtimeView } from '../telemetry/fixtures.ts';
+import { type CliRig, cliRig } from './fixtures.ts';
+
+async function setup(
+  t: HasAfter,
+  runs: FakeActor,
+  store: FakeActor = {},
+): Promise<{ cli: CliRig; daemon: ControlRig }> {
+  const daemon = await controlRig(t, { runs, store });
+  return { cli: cliRig(daemon.socketPath), daemon };
+}
+
+test('trigger prints the id; the payload comes from the line, a file or a pipe', async (t) => {
+  const { cli, daemon } = await setup(t, { trigger: () => ({ run: 'hash@1', ended: null }) });
+  const file = join(tempDir(t), 'in.json');
+  writeFileSync(file, '[1]');
+  cli.stdin = ' {"b":2}\n';
+  assert.deepEqual(await cli.run('trigger', 'hash'), { code: 0, out: 'hash@1\n', err: '' });
+  await cli.run('trigger', 'hash', '--payload', '{"a":1}', '--force');
+  await cli.run('trigger', 'hash', `--payload=@${file}`);
+  await cli.run('trigger', 'hash', '--payload', '-');
+  assert.deepEqual(
+    daemon.asked.map(({ body }) => body),
+    [
+      { task: 'hash', payload: null, wait: false, force: false },
+      { task: 'hash', payload: '{"a":1}', wait: false, force: true },
+      { task: 'hash', payload: '[1]', wait: false, force: false },
+      { task: 'hash', payload: '{"b":2}', wait: false, force: false },
+    ],
+  );
+  assert.deepEqual(JSON.parse((await cli.run('trigger', 'hash', '--json')).out), {
+    run: 'hash@1',
+    ended: null,
+  });
+});
+
+test('trigger --wait tells how it ended: 0 for success, 1 for any other end', async (t) => {
+  let ended = runView('hash@1');
+  const { cli } = await setup(t, { trigger: () => ({ run: 'hash@1', ended }) });
+  assert.deepEqual(await cli.run('trigger', 'hash', '--wait'), {
+    code: 0,
+    out: 'hash@1 success in 13 ms\n{"digest":"00"}\n',
+    err: '',
+  });
+  ended = runView('hash@1', {
+    state: 'failed',
+    attempt: 3,
+    error: { code: 'timeout', message: 'too\nlong' },
+  });
+  assert.deepEqual(await cli.run('trigger', 'hash', '--wait'), {
+    code: 1,
+    out: 'hash@1 failed in 13 ms (attempt 3)\ntimeout: too\\nlong\n',
+    err: '',
+  });
+  assert.equal((await cli.run('trigger', 'hash', '--wait', '--json')).code, 1);
+});
+
+test('Ctrl-C ends the waiting with 130 and cancels nothing', async (t) => {
+  const asking = Promise.withResolvers<void>();
+  const { cli, daemon } = await setup(t, {
+    trigger: () => {
+      asking.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const running = cli.run('trigger', 'hash', '--wait');
+  await asking.promise;
+  await cli.interruptible;
+  cli.interrupt();
+  const { code, err } = await running;
+  assert.equal(code, 130);
+  assert.match(err, /the run goes on/);
+  assert.deepEqual(
+    daemon.asked.map(({ kind }) => kind),
+    ['trigger'],
+  );
+});
+
+test('a daemon that stops under a waiting trigger: 69', async (t) => {
+  const asking = Promise.withResolvers<void>();
+  const { cli, daemon } = await setup(t, {
+    trigger: () => {
+      asking.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const running = cli.run('trigger', 'hash', '--wait');
+  await asking.promise;
+  await daemon.close();
+  const { code, err } = await running;
+  assert.equal(code, 69);
+  assert.match(err, /ended the connection/);
+});
+
+test('an error of the daemon is told as it is and ends with 1', async (t) => {
+  const { cli } = await setup(t, {
+    trigger: () => {
+      throw new ColibriError('no-such-task', 'expected a task of the config, got "hsah"');
+    },
+  });
+  const plain = await cli.run('trigger', 'hsah');
+  assert.deepEqual(plain, { code: 1, out: '', err: 'colibri: expected a task of the config, got "hsah"\n' });
+  const json = await cli.run('trigger', 'hsah', '--json');
+  assert.equal(json.code, 1);
+  assert.deepEqual(JSON.parse(json.out), {
+    error: { code: 'no-such-task', message: 'expected a task of the config, got "hsah"' },
+  });
+});
+
+test('lists in a pipe: a line each, tabs between, exact times, nothing for nothing', async (t) => {
+  let live = [runView('a@1', { error: { code: 'timeout', message: 'x\ty' }, state: 'failed' })];
+  const { cli, daemon } = await setup(t, { live: () => live, 'dead-list': () => [] }, { list: () => [] });
+  const { out } = await cli.run('runs', '--task', 'hash', '--state', 'failed', '-n', '5');
+  assert.equal(out, 'a@1\tfailed\t2026-01-01T00:00:00.000Z\t12.5\t1\ttimeout: x\\ty\thash\n');
+  assert.deepEqual(daemon.asked[0]?.body, { task: 'hash', state: 'failed', limit: 5 });
+  live = [];
+  assert.deepEqual(await cli.run('runs'), { code: 0, out: '', err: '' });
+  assert.deepEqual(await cli.run('dead', 'list'), { code: 0, out: '', err: '' });
+  assert.deepEqual(JSON.parse((await cli.run('runs', '--json')).out), { runs: [] });
+  cli.isTTY = true;
+  assert.equal((await cli.run('runs')).out, 'No runs.\n');
+});
+
+test('show, cancel and the dead letters', async (t) => {
+  const { cli, daemon } = await setup(
+    t,
+    {
+      'show-live': () => null,
+      cancel: () => ({ state: 'running' }),
+      'dead-replay': () => ({ runs: ['x', 'y'], refused: 1 }),
+      'dead-purge': () => ({ purged: 3 }),
+    },
+    { show: ({ run }: { run: string }) => (run === 'none' ? null : runView(run)) },
+  );
+  assert.match((await cli.run('show', 'a b/c')).out, /^run {7}a b\/c\ntask {6}hash\nstate {5}success\n/);
+  assert.deepEqual(JSON.parse((await cli.run('show', 'x', '--json')).out).result, { digest: '00' });
+  assert.equal((await cli.run('show', 'none')).code, 1);
+  assert.deepEqual(await cli.run('cancel', 'x'), { code: 0, out: 'running\n', err: '' });
+  const replay = await cli.run('dead', 'replay', 'r1', 'r2');
+  assert.deepEqual(
+    [replay.code, replay.out],
+    [1, '2 replayed, 1 refused: no room, they stay dead letters\n'],
+  );
+  assert.deepEqual(await cli.run('dead', 'purge', '--all'), { code: 0, out: '3 purged\n', err: '' });
+  assert.deepEqual(
+    daemon.asked.slice(-2).map(({ body }) => body),
+    [
+      { runs: ['r1', 'r2'], task: null },
+      { runs: null, task: null },
+    ],
+  );
+});
+
+test('status and tasks as JSON are the documents of the socket', async (t) => {
+  const { cli } = await setup(t, { view: () => runtimeView() });
+  const status = JSON.parse((await cli.run('status', '--json')).out);
+  assert.equal(status.queues[0].name, 'ready');
+  assert.equal(status.pools[0].busy_ratio, 0.5);
+  assert.deepEqual(JSON.parse((await cli.run('tasks', '--json')).out), { tasks: [] });
+  assert.match((await cli.run('status')).out, /^memory_rss_bytes\t30000000$/m);
+});

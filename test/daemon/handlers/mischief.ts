@@ -1,0 +1,43 @@
+/** Does to its thread what users' modules do by mistake. */
+import type { HandlerContext } from '../../../src/workers/handler.ts';
+
+export default async function mischief(input: { how: string }, context: HandlerContext): Promise<unknown> {
+  switch (input.how) {
+    case 'exit':
+      return process.exit(1);
+    case 'spin':
+      for (;;);
+    case 'heap': {
+      const kept: unknown[] = [];
+      for (;;) kept.push(new Array(10_000).fill(kept.length));
+    }
+    case 'never':
+      return new Promise(() => {});
+    case 'timer':
+      return new Promise(() => {
+        setTimeout(() => {
+          throw new Error('thrown in a timer');
+        }, 1);
+      });
+    case 'undefined':
+      throw undefined;
+    case 'string':
+      throw 'a bare string';
+    case 'rejection':
+      return Promise.reject(new Error('rejected'));
+    case 'function':
+      return () => {};
+    case 'bigint':
+      return { value: 1n };
+    case 'circle': {
+      const circle: { self?: unknown } = {};
+      circle.self = circle;
+      return circle;
+    }
+    case 'flaky':
+      if (context.attempt === 1) throw new Error('the first time');
+      return context.attempt;
+    default:
+      return { run: context.run, attempt: context.attempt };
+  }
+}

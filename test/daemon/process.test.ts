@@ -1,0 +1,148 @@
+/** The daemon as a process: what a user and a supervisor see of it. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { colibri, DaemonProcess, writeConfig } from '../support/daemon-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const tasks = [
+  { name: 'quick', kind: 'io', handler: 'noop', overlap: 'allow' },
+  { name: 'long', kind: 'io', handler: 'sleep', with: { ms: 60_000 }, timeout_seconds: 100, max_retry: 0 },
+  { name: 'failing', kind: 'io', handler: 'command', with: { argv: ['false'] }, max_retry: 0 },
+  { name: 'every-second', kind: 'io', handler: 'noop', schedule: '* * * * * *' },
+];
+const config = { tasks, shutdown: { grace_seconds: 2 } };
+
+test('commands against a running daemon: answers, documents and exit codes', async (t) => {
+  const dir = tempDir(t);
+  const daemon = await DaemonProcess.start(t, dir, config);
+  const ready = await daemon.line((line) => line.msg === 'ready');
+  assert.equal(ready.pid, daemon.child.pid);
+  assert.equal(typeof ready.ready_ms, 'number');
+  assert.equal(statSync(join(dir, 'state', 'control.sock')).mode & 0o777, 0o600);
+
+  assert.equal((await daemon.command('trigger', 'quick', '--wait')).code, 0);
+  assert.equal((await daemon.command('trigger', 'failing', '--wait')).code, 1);
+  const started = await daemon.json('trigger', 'long');
+  const { run } = started.value as { run: string };
+  const shown = (await daemon.json('show', run)).value as { state: string };
+  assert.equal(shown.state, 'running');
+  assert.equal((await daemon.command('trigger', 'long')).code, 1, 'overlap is obeyed');
+  assert.equal((await daemon.command('cancel', run)).code, 0);
+  await daemon.line((line) => line.run === run && line.result === 'cancelled');
+
+  const deadRuns = async () => {
+    const { value } = await daemon.json('dead', 'list');
+    return (value as { dead_letters: { run: string }[] }).dead_letters.map((letter) => letter.run);
+  };
+  const [dead] = await deadRuns();
+  assert.ok(dead !== undefined);
+  assert.equal((await daemon.command('dead', 'replay', dead)).code, 0);
+  await daemon.line((line) => line.run === `${dead}~1` && line.result === 'failed');
+  assert.equal((await daemon.command('dead', 'purge', '--all')).code, 0);
+  assert.deepEqual(await deadRuns(), []);
+
+  assert.equal((await daemon.command('show', 'no@such')).code, 1);
+  assert.equal((await daemon.command('trigger', 'nothing')).code, 1);
+  assert.equal((await daemon.command('status')).code, 0);
+  assert.equal((await daemon.command('tasks')).code, 0);
+  assert.equal((await daemon.command('runs', '--state', 'nonsense')).code, 2);
+  assert.equal((await daemon.command('triger')).code, 2);
+
+  const second = await daemon.command('run');
+  assert.equal(second.code, 75);
+  assert.match(second.stderr, /pid \d+/);
+  assert.equal((await daemon.command('status')).code, 0, 'the first one is untouched');
+
+  daemon.child.kill('SIGTERM');
+  assert.equal(await daemon.exited, 0);
+  assert.equal(existsSync(join(dir, 'state', 'lock')), false);
+  assert.equal((await daemon.command('status')).code, 69);
+});
+
+test('SIGTERM: a run that fits into the grace ends, one that does not is stopped in time', async (t) => {
+  const dir = tempDir(t);
+  const daemon = await DaemonProcess.start(t, dir, {
+    shutdown: { grace_seconds: 2.5 },
+    tasks: [
+      { name: 'fits', handler: 'sleep', with: { ms: 700 } },
+      {
+        name: 'does-not',
+        handler: 'command',
+        with: { argv: ['sh', '-c', 'trap "" TERM; sleep 1000 & sleep 1000'] },
+      },
+    ],
+  });
+  await daemon.command('trigger', 'does-not');
+  const fits = (await daemon.json('trigger', 'fits')).value as { run: string };
+  const begun = performance.now();
+  daemon.child.kill('SIGTERM');
+  await daemon.line((line) => line.run === fits.run && line.result === 'success');
+  assert.equal(await daemon.exited, 0);
+  const took = performance.now() - begun;
+  assert.ok(took < 3500, `${took} ms for a grace of 2500`);
+  assert.equal(survivors(dir), 0);
+});
+
+test('a second signal ends everything at once', async (t) => {
+  const daemon = await DaemonProcess.start(t, tempDir(t), { ...config, shutdown: { grace_seconds: 60 } });
+  await daemon.command('trigger', 'long');
+  daemon.child.kill('SIGTERM');
+  await daemon.line((line) => line.msg === 'stopping');
+  const begun = performance.now();
+  const again = setInterval(() => daemon.child.kill('SIGINT'), 150);
+  t.after(() => clearInterval(again));
+  assert.equal(await daemon.exited, 0);
+  assert.ok(performance.now() - begun < 5000);
+});
+
+test('a lock whose holder is gone does not keep a daemon from starting', async (t) => {
+  const dir = tempDir(t);
+  const first = await DaemonProcess.start(t, dir, config);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  assert.ok(existsSync(join(dir, 'state', 'lock')));
+  const second = await DaemonProcess.start(t, dir, config);
+  assert.equal((await second.command('status')).code, 0);
+});
+
+test('a broken config: exit 78, every problem with its place, nothing started', async (t) => {
+  const dir = tempDir(t);
+  writeFileSync(
+    join(dir, 'colibri.yaml'),
+    'polls: {}\ntasks:\n  - { name: A, handler: hsh }\n  - { name: b }\n',
+  );
+  const checked = await colibri(['check'], dir);
+  assert.equal(checked.code, 78);
+  for (const place of [
+    /colibri\.yaml:1:1: .*polls.*pools/,
+    /colibri\.yaml:3:\d+: .*name/,
+    /colibri\.yaml:4:\d+: .*handler/,
+  ]) {
+    assert.match(checked.stdout + checked.stderr, place);
+  }
+  assert.equal((await colibri(['run'], dir)).code, 78);
+  assert.equal(existsSync(join(dir, 'state')), false);
+  writeConfig(dir, config);
+  assert.equal((await colibri(['check'], dir)).code, 0);
+  assert.equal((await colibri(['run', '--config', 'nowhere.yaml'], dir)).code, 78);
+});
+
+/** Processes started by a run of this daemon that are still there. */
+function survivors(dir: string): number {
+  let count = 0;
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      if (
+        readFileSync(`/proc/${entry}/environ`, 'utf8').includes('COLIBRI_TASK=does-not') &&
+        readlinkSync(`/proc/${entry}/cwd`).startsWith(dir)
+      )
+        count++;
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return count;
+}

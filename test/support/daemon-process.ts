@@ -1,0 +1,125 @@
+/** A daemon as a user starts it: a process of its own, its log lines as objects, commands beside it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createDeps } from '../../src/main/cli/deps.ts';
+import type { CliIo } from '../../src/main/cli/io.ts';
+import { main } from '../../src/main/cli/main.ts';
+import type { HasAfter } from './temp-dir.ts';
+
+const BIN = fileURLToPath(new URL('../../src/main/cli/bin.ts', import.meta.url));
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `colibri ARGS` to its end, in this process: all but `run` live long enough for no more than that. */
+export async function colibri(args: readonly string[], cwd: string): Promise<CommandResult> {
+  const out = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write(text: string) {
+      out[name] += text;
+    },
+  });
+  const io: CliIo = {
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    stdin: (async function* () {})(),
+    env: {},
+    cwd,
+    isTTY: false,
+    columns: 80,
+    nowMs: Date.now,
+    onInterrupt: () => () => {},
+  };
+  const code = await main(args, io, createDeps(io, 'test'));
+  return { code, ...out };
+}
+
+export class DaemonProcess {
+  readonly child: ChildProcess;
+  readonly lines: LogLine[] = [];
+  readonly dir: string;
+  readonly exited: Promise<number>;
+  stderr = '';
+  readonly #waiting = new Set<{ wanted: (line: LogLine) => boolean; found: (line: LogLine) => void }>();
+
+  private constructor(dir: string) {
+    this.dir = dir;
+    this.child = spawn(process.execPath, [BIN, 'run'], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.exited = once(this.child, 'exit').then(
+      ([code, signal]) => (code as number | null) ?? `${signal}`,
+    ) as Promise<number>;
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    createInterface({ input: this.child.stdout! }).on('line', (text) => this.#take(text));
+  }
+
+  /** Starts a daemon by a config in the shape of the YAML file, and waits until it is ready. */
+  static async start(
+    t: HasAfter,
+    dir: string,
+    config: Readonly<Record<string, unknown>>,
+  ): Promise<DaemonProcess> {
+    writeConfig(dir, config);
+    const daemon = new DaemonProcess(dir);
+    t.after(async () => {
+      daemon.child.kill('SIGKILL');
+      await daemon.exited;
+    });
+    await Promise.race([
+      daemon.line((line) => line.msg === 'ready'),
+      daemon.exited.then((code) => {
+        throw new Error(`expected a daemon that is ready, got its end with ${code}: ${daemon.stderr}`);
+      }),
+    ]);
+    return daemon;
+  }
+
+  /** The first line, past or to come, that is wanted. */
+  line(wanted: (line: LogLine) => boolean): Promise<LogLine> {
+    const past = this.lines.find(wanted);
+    if (past !== undefined) return Promise.resolve(past);
+    return new Promise((found) => this.#waiting.add({ wanted, found }));
+  }
+
+  command(...args: string[]): Promise<CommandResult> {
+    return colibri(args, this.dir);
+  }
+
+  async json(...args: string[]): Promise<{ readonly code: number; readonly value: unknown }> {
+    const { code, stdout } = await this.command(...args, '--json');
+    return { code, value: stdout === '' ? null : JSON.parse(stdout) };
+  }
+
+  #take(text: string): void {
+    let line: LogLine;
+    try {
+      line = JSON.parse(text) as LogLine;
+    } catch {
+      line = { msg: text, broken: true };
+    }
+    this.lines.push(line);
+    for (const waiter of [...this.#waiting]) {
+      if (!waiter.wanted(line)) continue;
+      this.#waiting.delete(waiter);
+      waiter.found(line);
+    }
+  }
+}
+
+/** YAML holds JSON. */
+export function writeConfig(dir: string, config: Readonly<Record<string, unknown>>): void {
+  writeFileSync(
+    join(dir, 'colibri.yaml'),
+    JSON.stringify({ metrics: { listen: '127.0.0.1:0' }, ...config }, null, 2),
+  );
+}
