@@ -34,13 +34,11 @@ import {
 import { occurrenceId, Runs, runsActor } from '../actors/runs/index.ts';
 import {
   CpuPool,
-  findUserModules,
   type HostSettings,
   IoPool,
   MeasuredSizing,
   type Pool,
   threadFile,
-  type UserModule,
 } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
 import { PLACEMENT } from './placement.ts';
@@ -81,7 +79,6 @@ export class Daemon {
   readonly #router = new Router();
   readonly #system: ActorSystem;
   readonly #telemetry: ActorRef<TelemetryMessages>;
-  readonly #modules: readonly UserModule[];
   readonly #runs: Runs;
   readonly #pools: Pool[] = [];
   readonly #cpu: CpuPool;
@@ -112,7 +109,6 @@ export class Daemon {
     this.#loopDelay = new LoopDelaySampler(this.#clock);
     const store = this.#system.ref<StoreMessages>(ActorName.Store);
     this.#telemetry = this.#system.ref<TelemetryMessages>(ActorName.Telemetry);
-    this.#modules = findUserModules(config.handlers).modules;
     this.#runs = new Runs({
       clock: this.#clock,
       random: options.random ?? Math.random,
@@ -299,7 +295,7 @@ export class Daemon {
       threads: cpu.threads,
       idleMs: cpu.idleMs,
       source: this.#runs.source('cpu'),
-      workerData: { modules: this.#modules },
+      workerData: { modules: this.#config.modules },
       graceMs: GRACE_MS.cpu,
       clock: this.#clock,
       onOutcome: (outcome) => this.#runs.outcome(outcome),
@@ -352,7 +348,7 @@ export class Daemon {
       store: config.retention,
       control: { socketPath: join(config.stateDir, 'control.sock') },
       io: { maxSlots: config.pools.io.sizing === 'measured' ? MAX_MEASURED_SLOTS : config.pools.io.slots },
-      modules: this.#modules,
+      modules: this.#config.modules,
     };
   }
 

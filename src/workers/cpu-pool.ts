@@ -47,6 +47,8 @@ export interface CpuPoolOptions {
   readonly onThreadLost: (cause: ErrorData) => void;
   /** Builds the executor; a parameter for tests. */
   readonly createPiscina?: CpuExecutorOptions['createPiscina'];
+  /** Decides what travels together; a parameter for tests. */
+  readonly sizer?: BatchSizer;
 }
 
 const DEFAULT_LIMITS: CpuResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
@@ -58,7 +60,7 @@ export class CpuPool implements Pool {
   readonly name = PoolName.Cpu;
   readonly #options: CpuPoolOptions;
   readonly #clock: Clock;
-  readonly #sizer = new BatchSizer();
+  readonly #sizer: BatchSizer;
   readonly #slots: CpuSlots;
   readonly #busyMeter: BusyMeter;
   readonly #restTimer: DeadlineTimer;
@@ -74,6 +76,7 @@ export class CpuPool implements Pool {
   constructor(options: CpuPoolOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#sizer = options.sizer ?? new BatchSizer();
     this.#limit = options.threads;
     this.#busyMeter = new BusyMeter(options.clock.monoMs());
     this.#restTimer = new DeadlineTimer(options.clock, () => this.wake());

@@ -116,7 +116,7 @@ async function* walk(options: FileScanOptions): AsyncGenerator<string> {
       }
       const relative = folder.relative === '' ? entry.name : `${folder.relative}/${entry.name}`;
       if (entry.isDirectory()) {
-        const inside = await openInside(options, folder, entry.name, relative, folders.length);
+        const inside = await openInside(options, folders, entry.name);
         if (inside !== undefined) folders.push(inside);
       } else if (entry.isFile() && folder.state.matchesFile(entry.name) && !isPartName(entry.name)) {
         yield relative;
@@ -154,17 +154,18 @@ async function nextEntry(options: FileScanOptions, folder: OpenFolder): Promise<
   }
 }
 
+/** Opens the folder of this name in the last of `folders`; undefined where nothing can be found in it. */
 async function openInside(
   options: FileScanOptions,
-  folder: OpenFolder,
+  folders: readonly OpenFolder[],
   name: string,
-  relative: string,
-  depth: number,
 ): Promise<OpenFolder | undefined> {
-  const state = folder.state.enter(name);
+  const parent = folders.at(-1)!;
+  const state = parent.state.enter(name);
   if (state === undefined) return undefined;
+  const relative = parent.relative === '' ? name : `${parent.relative}/${name}`;
   const path = absolute(options.root, relative);
-  if (depth >= MAX_DEPTH) {
+  if (folders.length >= MAX_DEPTH) {
     options.onSkipped?.(path, `expected folders at most ${MAX_DEPTH} deep`);
     return undefined;
   }

@@ -18,4 +18,3 @@ export { ioSlots, MeasuredSizing } from './pool-size.ts';
 export type { UserModule } from './registry.ts';
 export type { HostSettings } from './threads/host-settings.ts';
 export { threadFile } from './threads/thread-files.ts';
-export { findUserModules } from './user-modules.ts';

@@ -38,7 +38,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
     groups: { api: { concurrency: 10 }, database: { concurrency: 20 } },
     metrics: { host: '127.0.0.1', port: 9464 },
     log: { level: 'info', file: null, maxBytes: 50 * 1024 ** 2, keepDays: 14 },
-    handlers: [{ root: '/etc/app/handlers', pattern: '*.ts' }],
+    modules: [{ name: 'report', file: '/etc/app/handlers/report.ts' }],
     tasks: [
       {
         name: 'hash-inbox',

@@ -60,37 +60,29 @@ test('the average rises fast, falls slowly, and tasks are forgotten at a bound',
   assert.ok(sizer.tinyMs('t999') !== undefined);
 });
 
-test('tiny runs travel together, long ones and new ones alone', async (t) => {
-  const harness = new Harness(t);
-  await harness.makeTiny('tiny');
-  for (let round = 0; round < 3; round++) await harness.run('wait', { task: 'long', ms: 3 });
-  const before = harness.batches.length;
-  const runs: string[] = [];
-  const alone = new Set<string>();
-  for (let index = 0; index < 60; index++) {
-    const tiny = index % 20 !== 0;
-    const run = tiny
-      ? harness.add('nothing', { task: 'tiny' })
-      : harness.add('wait', { task: 'long', ms: 3 });
-    runs.push(run);
-    if (!tiny) alone.add(run);
+test('tiny runs come to travel together, long ones and new ones go alone', async (t) => {
+  const harness = new Harness(t, { measured: true });
+  const together = (): boolean => harness.batches.some((batch) => batch.length > 5);
+  // A machine that is busy may measure a run that does nothing as long, but not every time.
+  for (let round = 0; round < 100 && !together(); round++) {
+    const runs: string[] = [];
+    for (let index = 0; index < 40; index++) {
+      runs.push(index % 20 === 0 ? harness.add('wait', { task: 'long', ms: 3 }) : harness.add('nothing'));
+    }
+    harness.pool.wake();
+    await Promise.all(runs.map((run) => harness.outcome(run)));
   }
-  harness.pool.wake();
-  await Promise.all(runs.map((run) => harness.outcome(run)));
-  const batches = harness.batches.slice(before);
-  for (const batch of batches) {
-    if (batch.some((run) => alone.has(run))) assert.equal(batch.length, 1);
+  assert.ok(together(), 'expected tiny runs to share a batch');
+  assert.equal(harness.batches[0]?.length, 1);
+  for (const batch of harness.batches) {
+    if (batch.some((run) => run.startsWith('wait'))) assert.equal(batch.length, 1);
   }
-  assert.ok(
-    batches.some((batch) => batch.length > 5),
-    'expected tiny runs to share a batch',
-  );
 });
 
 test('a run that turns out slow does not hold back the outcomes before it', async (t) => {
   const harness = new Harness(t, { threads: 1 });
   for (const act of ['async-gate', 'block-gate']) {
-    await harness.makeTiny('tiny');
+    harness.makeTiny('tiny');
     const reached = Atomics.load(harness.gate, 0);
     Atomics.store(harness.gate, 1, 0);
     const first = harness.add('nothing', { task: 'tiny' });

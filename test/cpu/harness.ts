@@ -12,6 +12,7 @@ import { Piscina } from 'piscina';
 import { type Clock, systemClock } from '../../src/actors/kernel/clock.ts';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import type { LogRecord } from '../../src/actors/protocol.ts';
+import { BatchSizer } from '../../src/workers/batch-size.ts';
 import { CpuPool, type CpuPoolOptions } from '../../src/workers/cpu-pool.ts';
 import type { BatchMessage } from '../../src/workers/cpu-protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
@@ -33,6 +34,20 @@ export interface HarnessOptions
   readonly workerFile?: string;
   /** Orders that may still be held when the test ends. */
   readonly leavesOpen?: boolean;
+  /** What is tiny is measured, as it is outside of tests; default: what `makeTiny` names. */
+  readonly measured?: boolean;
+}
+
+class TestSizer extends BatchSizer {
+  readonly tiny = new Set<string>();
+
+  override tinyMs(task: string): number | undefined {
+    return this.tiny.has(task) ? 0.001 : undefined;
+  }
+
+  override distrust(task: string): void {
+    this.tiny.delete(task);
+  }
 }
 
 export class Harness {
@@ -44,6 +59,7 @@ export class Harness {
   /** Runs of each batch, in the order they were sent. */
   readonly batches: string[][] = [];
   piscina: Piscina | null = null;
+  readonly #sizer = new TestSizer();
   readonly #queue: ExecuteOrder[] = [];
   readonly #outcomes = new Map<string, PromiseWithResolvers<Outcome>>();
   readonly #twice: string[] = [];
@@ -66,6 +82,7 @@ export class Harness {
       onLog: (record) => this.#note(this.logs, record),
       onProgress: (run, fraction, note) => this.#note(this.progress, [run, fraction, note]),
       onThreadLost: (cause) => this.#note(this.lost, cause),
+      sizer: options.measured === true ? new BatchSizer() : this.#sizer,
       createPiscina: (piscinaOptions) => this.#watch(new Piscina(piscinaOptions)),
     });
     t.after(async () => {
@@ -110,20 +127,9 @@ export class Harness {
     return this.outcome(run);
   }
 
-  /** Runs a task until it is known to be tiny, so that its orders travel together. */
-  async makeTiny(task: string): Promise<void> {
-    for (let round = 0; round < 200; round++) {
-      const { length } = this.batches;
-      const runs = [
-        this.add('nothing', { task }),
-        this.add('nothing', { task }),
-        this.add('nothing', { task }),
-      ];
-      this.pool.wake();
-      await Promise.all(runs.map((run) => this.outcome(run)));
-      if (this.batches.length === length + 1) return;
-    }
-    assert.fail('expected the task to be measured as tiny');
+  /** Orders of the task travel together, until it costs a thread. */
+  makeTiny(task: string): void {
+    this.#sizer.tiny.add(task);
   }
 
   /** Waits until `count` orders have reached their gate. */

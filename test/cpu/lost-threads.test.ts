@@ -42,7 +42,7 @@ test('an exhausted heap fails that run alone, each time', async (t) => {
 
 test('of a batch whose thread is lost, what was done counts, and what had not begun is interrupted', async (t) => {
   const harness = new Harness(t, { threads: 1 });
-  await harness.makeTiny('tiny');
+  harness.makeTiny('tiny');
   const done = harness.add('nothing', { task: 'tiny' });
   const exits = harness.add('exit', { task: 'tiny' });
   const after = harness.add('nothing', { task: 'tiny' });
@@ -111,6 +111,20 @@ test('an error from a timer or a promise nobody waits for is the failure of the 
     assert.equal((await harness.run('nothing')).status, 'success');
   }
   assert.equal(harness.lost.length, lost);
+});
+
+test('what escapes one run of a batch costs a thread, and the task goes alone from then on', async (t) => {
+  const harness = new Harness(t);
+  harness.makeTiny('tiny');
+  const acts = ['nothing', 'stray-promise', 'value'];
+  const runs = acts.map((act) => harness.add(act, { task: 'tiny', value: 1 }));
+  harness.pool.wake();
+  for (const run of runs) assert.equal((await harness.outcome(run)).status, 'success');
+  await harness.until(() => harness.lost.length === 1);
+  assert.match(harness.lost[0]?.message ?? '', /nobody waits for this/);
+  assert.equal(harness.batches.length, 1);
+  const alone = await harness.run('stray-promise', { task: 'tiny' });
+  assert.match(alone.error?.message ?? '', /nobody waits for this/);
 });
 
 test('what escapes between two runs costs a thread but no run', async (t) => {

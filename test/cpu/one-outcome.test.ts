@@ -21,11 +21,12 @@ const step = fc.record({
 
 test('every order gets exactly one outcome, whatever is in the mix', async (t) => {
   const harness = new Harness(t, { threads: 2, graceMs: 10 });
-  await harness.makeTiny('one');
-  await harness.makeTiny('two');
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
       const runs: string[] = [];
+      // Tasks that cost a thread in the round before may travel together again.
+      harness.makeTiny('one');
+      harness.makeTiny('two');
       for (const { act, task, abort, pause } of steps) {
         const run = harness.add(act, { task, value: 1, timeoutMs: 30 });
         runs.push(run);
@@ -36,8 +37,9 @@ test('every order gets exactly one outcome, whatever is in the mix', async (t) =
       const outcomes = await Promise.all(runs.map((run) => harness.outcome(run)));
       for (const [index, { status, error }] of outcomes.entries()) {
         const kind = steps[index]?.act;
-        if (kind === 'exit' && status === 'failed') assert.ok(error !== null);
-        if (status === 'success') assert.ok(kind === 'nothing' || kind === 'value' || kind === 'wait');
+        if (status !== 'success') assert.ok(error !== null);
+        // What escapes one run of a batch cannot be told from what escapes another.
+        if (status === 'success') assert.ok(/^(nothing|value|wait|stray-promise)$/.test(kind ?? ''));
       }
       assert.equal(harness.pool.active, 0);
       assert.ok(harness.pool.threadCount <= 2);

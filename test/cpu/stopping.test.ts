@@ -53,7 +53,7 @@ test('a run that ignores it is ended with its thread, and is cancelled all the s
 
 test('a run of a batch that has not begun is cancelled at once and never begins', async (t) => {
   const harness = new Harness(t, { threads: 1, graceMs: 10_000 });
-  await harness.makeTiny('tiny');
+  harness.makeTiny('tiny');
   const first = harness.add('async-gate', { task: 'tiny' });
   const second = harness.add('async-gate', { task: 'tiny' });
   const third = harness.add('nothing', { task: 'tiny' });
@@ -73,7 +73,7 @@ test('a run of a batch that has not begun is cancelled at once and never begins'
 
 test('each run of a batch has its timeout from its own start', async (t) => {
   const harness = new Harness(t, { threads: 1, graceMs: 10_000 });
-  await harness.makeTiny('tiny');
+  harness.makeTiny('tiny');
   const runs = Array.from({ length: 6 }, () => harness.add('wait', { task: 'tiny', ms: 60, timeoutMs: 250 }));
   const slow = harness.add('poll-gate', { task: 'tiny', timeoutMs: 100 });
   harness.pool.wake();

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import { builtInIoHandlers } from '../../src/workers/handlers/io-handlers.ts';
 import { Registry } from '../../src/workers/registry.ts';
-import { findUserModules, USER_MODULE_LIMIT } from '../../src/workers/user-modules.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 function write(dir: string, files: Readonly<Record<string, string>>): void {
@@ -28,8 +27,10 @@ test('a module is imported on first use, once, by its default or its export name
     'typed one.ts': 'export default (input: { n: number }): number => input.n + 1;',
     'plain.mjs': 'export function handler() { return 7; }',
   });
-  const { modules, problems } = findUserModules([{ root: dir, pattern: '*' }]);
-  assert.deepEqual(problems, []);
+  const modules = ['typed one.ts', 'plain.mjs'].map((file) => ({
+    name: file.replace(/\.\w+$/, ''),
+    file: join(dir, file),
+  }));
   const registry = new Registry({ builtIns: [], modules });
   const first = registry.resolve('typed one');
   assert.equal(registry.resolve('typed one'), first);
@@ -76,53 +77,4 @@ test('a module that failed is tried again', async () => {
   const registry = new Registry({ builtIns: [], modules: [{ name: 'm', file: '/m.ts' }], importModule });
   await assert.rejects(Promise.resolve(registry.resolve('m')));
   assert.equal((await registry.resolve('m'))(null, undefined as never), 'ok');
-});
-
-test('modules are named by their file; other files, declarations and node_modules are left out', (t) => {
-  const dir = tempDir(t);
-  write(dir, {
-    'a.ts': '',
-    'a.d.ts': '',
-    'b.js': '',
-    'sub/c.mts': '',
-    'sub/d.mjs': '',
-    'notes.md': '',
-    'data.json': '{}',
-    'node_modules/x/index.js': '',
-  });
-  const { modules, problems } = findUserModules([{ root: dir, pattern: '**/*' }]);
-  assert.deepEqual(problems, []);
-  assert.deepEqual(modules, [
-    { name: 'a', file: join(dir, 'a.ts') },
-    { name: 'b', file: join(dir, 'b.js') },
-    { name: 'c', file: join(dir, 'sub/c.mts') },
-    { name: 'd', file: join(dir, 'sub/d.mjs') },
-  ]);
-});
-
-test('two files of one name are a problem that names both; one file in two patterns is not', (t) => {
-  const dir = tempDir(t);
-  write(dir, { 'a.ts': '', 'sub/a.js': '', 'b.ts': '' });
-  const { modules, problems } = findUserModules([
-    { root: dir, pattern: '**/*.{ts,js}' },
-    { root: dir, pattern: 'b.ts' },
-  ]);
-  assert.deepEqual(
-    modules.map(({ name }) => name),
-    ['a', 'b'],
-  );
-  assert.equal(problems.length, 1);
-  assert.match(problems[0] ?? '', /handler a, got .*a\.ts and .*sub\/a\.js/);
-});
-
-test('a folder that is not there has no modules; far too many are a problem', (t) => {
-  const dir = tempDir(t);
-  assert.deepEqual(findUserModules([{ root: join(dir, 'none'), pattern: '*.ts' }]), {
-    modules: [],
-    problems: [],
-  });
-  for (let n = 0; n <= USER_MODULE_LIMIT; n++) writeFileSync(join(dir, `h${n}.js`), '');
-  const { modules, problems } = findUserModules([{ root: dir, pattern: '*.js' }]);
-  assert.equal(modules.length, USER_MODULE_LIMIT);
-  assert.match(problems[0] ?? '', /at most 1000/);
 });

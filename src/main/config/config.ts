@@ -88,8 +88,8 @@ export interface Config {
     readonly maxBytes: number;
     readonly keepDays: number;
   };
-  /** Absolute glob patterns of user modules, as `root` and `pattern` of `each`. */
-  readonly handlers: readonly { readonly root: string; readonly pattern: string }[];
+  /** What the globs of `handlers` found: the name that tasks use and the absolute path. Not imported yet. */
+  readonly modules: readonly { readonly name: string; readonly file: string }[];
   readonly tasks: readonly TaskSpec[];
 }
 

@@ -101,8 +101,8 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
       maxBytes: Math.round(log.max_mb * MB),
       keepDays: log.keep_days,
     },
-    handlers: modules.globs,
-    tasks: resolveTasks(raw, modules.byName, scope),
+    modules: [...modules].map(([name, file]) => ({ name, file })),
+    tasks: resolveTasks(raw, modules, scope),
   };
 }
 

@@ -3,7 +3,7 @@ import { describeValue } from '../../actors/kernel/check-schema.ts';
 import type { Config, IoPoolSpec } from './config.ts';
 import type { RawConfig } from './raw-config.ts';
 import type { ResolveScope } from './resolve-scope.ts';
-import { type GlobSpec, splitGlob } from './split-glob.ts';
+import { splitGlob } from './split-glob.ts';
 import { listModules, moduleName } from './user-modules.ts';
 
 const MAX_IO_SLOTS = 1000;
@@ -79,15 +79,9 @@ export function resolveMetrics(raw: RawConfig['metrics'], scope: ResolveScope): 
   return { host, port };
 }
 
-export interface UserModules {
-  readonly globs: readonly GlobSpec[];
-  /** Name that tasks use → absolute path of the module. */
-  readonly byName: ReadonlyMap<string, string>;
-}
-
-export function resolveModules(raw: RawConfig['handlers'], scope: ResolveScope): UserModules {
+/** Name that tasks use → absolute path of the module. */
+export function resolveModules(raw: RawConfig['handlers'], scope: ResolveScope): ReadonlyMap<string, string> {
   const list = scope.options.listModules ?? listModules;
-  const globs: GlobSpec[] = [];
   const byName = new Map<string, string>();
   for (const [index, written] of raw.entries()) {
     if (written === undefined) continue;
@@ -97,7 +91,6 @@ export function resolveModules(raw: RawConfig['handlers'], scope: ResolveScope):
       scope.problems.add(path, `expected ${glob.problem}, got ${describeValue(written)}`);
       continue;
     }
-    globs.push(glob);
     const found = list(glob);
     if (!found.complete)
       scope.problems.add(path, 'expected a glob over a folder of modules, got one over too many files');
@@ -105,7 +98,7 @@ export function resolveModules(raw: RawConfig['handlers'], scope: ResolveScope):
       scope.problems.warn(path, `expected a module file, got none that matches ${describeValue(written)}`);
     for (const file of found.files) addModule(byName, file, path, scope);
   }
-  return { globs, byName };
+  return byName;
 }
 
 function addModule(

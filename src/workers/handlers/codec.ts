@@ -56,6 +56,7 @@ interface FlushModes {
 
 /** The smallest buffer that zlib's stream object can be told to make: it stays unused. */
 const LEAST_CHUNK = { chunkSize: 64 };
+const NO_OUTPUT = Buffer.alloc(0);
 
 /**
  * Up to this level brotli gets a window of 512 KiB: on log-like text 9 MB of memory and 44 MB/s at level 4, where
@@ -69,9 +70,12 @@ export class Codec {
   readonly #state: Uint32Array;
   readonly #flush: FlushModes;
   #failure: { readonly message: string; readonly code: string } | undefined;
-  /** After `write`: input not taken, and room not used. */
+  #mode: number;
+  /** Where the output goes; the caller's, as is how much of it is used. */
+  output: Buffer = NO_OUTPUT;
+  used = 0;
+  /** Input that the last `write` did not take. */
   inputLeft = 0;
-  outputLeft = 0;
 
   private constructor(stream: unknown, flush: FlushModes) {
     const { _handle: handle, _writeState: state } = stream as NativeStream;
@@ -84,6 +88,7 @@ export class Codec {
     this.#handle = handle as NativeHandle;
     this.#state = state;
     this.#flush = flush;
+    this.#mode = flush.go;
     this.#handle.onerror = (message, _errno, code) => {
       this.#failure ??= { message, code };
     };
@@ -130,27 +135,24 @@ export class Codec {
     }
   }
 
+  /** No input follows but what the next calls of `write` still bring. */
+  finish(): void {
+    this.#mode = this.#flush.finish;
+  }
+
   /**
-   * One step: takes what it can of the input and gives what fits of the output. With no room left it has
-   * more to give and wants to be called again; with room left, input left over is not part of the data.
-   * `finish` says that no input follows. Throws the library's error as an `Error` with its code.
+   * One step: takes what it can of the input from `from` to `to`, and adds what fits to the output. With no
+   * room left it has more to give and wants to be called again; with room left, input left over is not part
+   * of the data. Throws the library's error as an `Error` with its code.
    */
-  write(
-    input: Buffer,
-    inputOffset: number,
-    inputLength: number,
-    output: Buffer,
-    outputOffset: number,
-    finish: boolean,
-  ): void {
-    const room = output.length - outputOffset;
-    const flush = finish ? this.#flush.finish : this.#flush.go;
-    this.#handle.writeSync(flush, input, inputOffset, inputLength, output, outputOffset, room);
+  write(input: Buffer, from: number, to: number): void {
+    const room = this.output.length - this.used;
+    this.#handle.writeSync(this.#mode, input, from, to - from, this.output, this.used, room);
     if (this.#failure !== undefined) {
       const { message, code } = this.#failure;
       throw Object.assign(new Error(message), { code });
     }
-    this.outputLeft = this.#state[0]!;
+    this.used = this.output.length - this.#state[0]!;
     this.inputLeft = this.#state[1]!;
   }
 

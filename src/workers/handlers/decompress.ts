@@ -43,10 +43,10 @@ export function createDecompressHandler(buffers: ChunkBuffers = new ChunkBuffers
             throw tooLarge(file.path, `${maxRatio} times its size`, 'max_ratio');
           }
         },
-        skipRest(chunk, offset, length, bytesIn) {
+        skipRest(rest, bytesIn) {
           // gzip files may be padded with zeros, as tapes do.
           let zeros = 0;
-          if (algorithm === 'gzip') while (zeros < length && chunk[offset + zeros] === 0) zeros += 1;
+          if (algorithm === 'gzip') while (rest[zeros] === 0) zeros += 1;
           if (zeros === 0) throw damaged(file.path, algorithm, `other data from byte ${bytesIn} on`);
           return zeros;
         },

@@ -54,19 +54,19 @@ export function replaceLines(replacement: Replacement): boolean {
   try {
     old = openSync(manifestPath, constants.O_RDWR | constants.O_APPEND);
     const { others } = findLines(old, line, buffer);
-    const part = PartFile.create(manifestPath, run);
+    const copy = new Copy(old, PartFile.create(manifestPath, run), buffer);
     try {
-      let copied = copyAround(old, part, others, buffer);
+      copy.allBut(others);
       // Once more right before the end, so that little is left to move after the rename.
-      copied = copyRange(old, part, copied, lookAtTail(old).size, buffer);
-      part.write(line.line, line.line.length);
+      copy.upTo(lookAtTail(old).size);
+      copy.part.write(line.line, line.line.length);
       const stats = fstatSync(old, { bigint: true });
       if (statSync(manifestPath, { bigint: true }).ino !== stats.ino) return false;
-      part.commit({ mode: Number(stats.mode) & 0o777 });
-      moveRest(old, copied, manifestPath, buffer);
+      copy.part.commit({ mode: Number(stats.mode) & 0o777 });
+      copy.moveRest();
       return true;
     } finally {
-      part.discard();
+      copy.part.discard();
     }
   } finally {
     if (old !== undefined) closeSync(old);
@@ -74,45 +74,51 @@ export function replaceLines(replacement: Replacement): boolean {
   }
 }
 
-/** Copies all but the given spans, and ends on a newline. Returns the offset up to which it read. */
-function copyAround(old: number, part: PartFile, spans: readonly Span[], buffer: Buffer): number {
-  let offset = 0;
-  for (const span of spans) {
-    copyRange(old, part, offset, span.from, buffer);
-    offset = span.to;
-  }
-  const { size, torn } = lookAtTail(old);
-  copyRange(old, part, offset, size, buffer);
-  if (torn) part.write(Buffer.from('\n'), 1);
-  return size;
-}
+/** The copy of a manifest as it grows: everything of the old file before `#offset` is dealt with. */
+class Copy {
+  readonly part: PartFile;
+  readonly #old: number;
+  readonly #buffer: Buffer;
+  #offset = 0;
 
-function copyRange(old: number, part: PartFile, from: number, to: number, buffer: Buffer): number {
-  let offset = from;
-  while (offset < to) {
-    const read = readSync(old, buffer, 0, Math.min(buffer.length, to - offset), offset);
-    if (read === 0) break;
-    part.write(buffer, read);
-    offset += read;
+  constructor(old: number, part: PartFile, buffer: Buffer) {
+    this.part = part;
+    this.#old = old;
+    this.#buffer = buffer;
   }
-  return offset;
-}
 
-/** Lines that were appended to the old file after it was copied. */
-function moveRest(old: number, from: number, manifestPath: string, buffer: Buffer): void {
-  const size = fstatSync(old).size;
-  if (size <= from) return;
-  const fd = openSync(manifestPath, constants.O_WRONLY | constants.O_APPEND);
-  try {
-    for (let offset = from; offset < size; ) {
-      // Whole lines only: others append to the same file.
-      const end = readLines(old, offset, buffer, (chunk, start, stop) => {
+  /** Copies all but the given spans, and ends on a newline. */
+  allBut(spans: readonly Span[]): void {
+    for (const span of spans) {
+      this.upTo(span.from);
+      this.#offset = span.to;
+    }
+    const { size, torn } = lookAtTail(this.#old);
+    this.upTo(size);
+    if (torn) this.part.write(Buffer.from('\n'), 1);
+  }
+
+  upTo(end: number): void {
+    while (this.#offset < end) {
+      const wanted = Math.min(this.#buffer.length, end - this.#offset);
+      const read = readSync(this.#old, this.#buffer, 0, wanted, this.#offset);
+      if (read === 0) return;
+      this.part.write(this.#buffer, read);
+      this.#offset += read;
+    }
+  }
+
+  /** Once the part file has its name: adds to it the lines that came into the old file after it was copied. */
+  moveRest(): void {
+    if (fstatSync(this.#old).size <= this.#offset) return;
+    const fd = openSync(this.part.path, constants.O_WRONLY | constants.O_APPEND);
+    try {
+      // Whole lines, each by one call: others append to the same file.
+      readLines(this.#old, this.#offset, this.#buffer, (chunk, start, stop) => {
         writeSync(fd, chunk, start, stop - start, null);
       });
-      if (end === offset) break;
-      offset = end;
+    } finally {
+      closeSync(fd);
     }
-  } finally {
-    closeSync(fd);
   }
 }

@@ -17,8 +17,11 @@ export interface FileTransform {
   readonly context: HandlerContext;
   /** Called before output is written; throws where there is too much of it. */
   readonly checkOutput?: (bytesOut: number, bytesIn: number) => void;
-  /** What the codec left over of a chunk, at its end; throws where that may not be. Returns how many bytes to pass by. */
-  readonly skipRest?: (chunk: Buffer, offset: number, length: number, bytesIn: number) => number;
+  /**
+   * Called with what the codec left over of a chunk, at the end of its data, and the bytes before it; throws
+   * where nothing may follow, or gives how many bytes to pass by.
+   */
+  readonly skipRest?: (rest: Buffer, bytesIn: number) => number;
 }
 
 const SLICE_BYTES = 64 * 1024;
@@ -26,64 +29,62 @@ const PROGRESS_BYTES = 8 * 1024 * 1024;
 
 /** Returns the bytes read and written. */
 export function transformFile(transform: FileTransform): { fromBytes: number; toBytes: number } {
-  const pump = new Pump(transform);
-  const { source, buffers, context } = transform;
+  const { source, buffers, context, codec } = transform;
   const input = buffers.input;
+  codec.output = buffers.output;
+  const pump = new Pump(transform);
   let nextProgress = PROGRESS_BYTES;
   for (let read = source.read(input); read > 0; read = source.read(input)) {
     for (let offset = 0; offset < read; offset += SLICE_BYTES) {
-      pump.feed(input, offset, Math.min(SLICE_BYTES, read - offset), false);
+      pump.feed(input, offset, Math.min(offset + SLICE_BYTES, read));
     }
     if (pump.bytesIn >= nextProgress) {
       nextProgress += PROGRESS_BYTES;
       if (source.size > 0) context.progress(Math.min(1, pump.bytesIn / source.size));
     }
   }
-  pump.feed(input, 0, 0, true);
+  codec.finish();
+  pump.feed(input, 0, 0);
   pump.flush();
   return { fromBytes: pump.bytesIn, toBytes: pump.bytesOut };
 }
 
 class Pump {
   readonly #transform: FileTransform;
-  readonly #output: Buffer;
-  #used = 0;
   bytesIn = 0;
   bytesOut = 0;
 
   constructor(transform: FileTransform) {
     this.#transform = transform;
-    this.#output = transform.buffers.output;
   }
 
-  /** Takes `length` bytes of the input from `offset` on, whole. */
-  feed(input: Buffer, offset: number, length: number, finish: boolean): void {
+  /** Takes the input from `from` to `to`, whole. */
+  feed(input: Buffer, from: number, to: number): void {
     const { codec, context, skipRest } = this.#transform;
-    const end = offset + length;
-    for (let at = offset; ; ) {
+    for (let at = from; ; ) {
       if (context.aborted) throw context.signal.reason;
-      codec.write(input, at, end - at, this.#output, this.#used, finish);
-      this.bytesIn += end - at - codec.inputLeft;
-      at = end - codec.inputLeft;
-      this.#used = this.#output.length - codec.outputLeft;
-      if (codec.outputLeft === 0) {
+      codec.write(input, at, to);
+      this.bytesIn += to - codec.inputLeft - at;
+      at = to - codec.inputLeft;
+      if (codec.used === codec.output.length) {
         this.flush();
-      } else if (at === end) {
+      } else if (at === to) {
         return;
       } else {
-        const skipped = skipRest?.(input, at, end - at, this.bytesIn) ?? end - at;
+        const skipped = skipRest?.(input.subarray(at, to), this.bytesIn) ?? to - at;
         this.bytesIn += skipped;
         at += skipped;
-        if (at === end) return;
+        if (at === to) return;
       }
     }
   }
 
   flush(): void {
-    if (this.#used === 0) return;
-    this.bytesOut += this.#used;
-    this.#transform.checkOutput?.(this.bytesOut, this.bytesIn);
-    this.#transform.part.write(this.#output, this.#used);
-    this.#used = 0;
+    const { codec, part, checkOutput } = this.#transform;
+    if (codec.used === 0) return;
+    this.bytesOut += codec.used;
+    checkOutput?.(this.bytesOut, this.bytesIn);
+    part.write(codec.output, codec.used);
+    codec.used = 0;
   }
 }

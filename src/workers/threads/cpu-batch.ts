@@ -59,6 +59,7 @@ export class CpuBatchRunner implements ContextHost {
   readonly #options: CpuBatchRunnerOptions;
   readonly #clockOffsetMs = sharedClockOffsetMs();
   readonly #regions = new Map<number, CpuRegion>();
+  #batch: Batch | null = null;
   #current: Current | null = null;
   #lastTasks: ReadonlySet<string> = new Set();
   #spoiled: ErrorData | null = null;
@@ -82,6 +83,7 @@ export class CpuBatchRunner implements ContextHost {
     const arrivedMono = this.monoMs();
     const sentMono = message.sentMs - this.#clockOffsetMs;
     const batch: Batch = { message, region, rows: [], flushedMono: arrivedMono };
+    this.#batch = batch;
     const { orders } = message;
     const tasks = new Set<string>();
     this.#lastTasks = tasks;
@@ -95,12 +97,12 @@ export class CpuBatchRunner implements ContextHost {
       let outcome = reason === null ? this.#start(batch, index, order, nowMono) : stopped(order, reason, 0);
       if (outcome instanceof Promise) outcome = await outcome;
       this.#finish(batch, index, outcome);
-      if (this.#spoiled !== null) {
-        this.#flush(batch, index + 1);
-        this.#end(this.#spoiled, message.batch);
-        return '';
-      }
+      if (this.#spoiled !== null) return this.#endWithin(batch, index + 1, this.#spoiled);
     }
+    // What escaped one of several shows now. Whose it was cannot be told, but all that is done is reported.
+    if (orders.length > 1) await new Promise(setImmediate);
+    this.#batch = null;
+    if (this.#spoiled !== null) return this.#endWithin(batch, orders.length, this.#spoiled);
     this.#armIdle();
     return batch.rows.length === 0 ? '' : JSON.stringify(batch.rows);
   }
@@ -113,8 +115,8 @@ export class CpuBatchRunner implements ContextHost {
       return;
     }
     this.#spoiled ??= toErrorData(thrown);
-    // While an order runs synchronously, `run` ends the thread after it, with the outcomes of the batch.
-    if (current === null) this.#end(this.#spoiled, 0);
+    // Within a batch, `run` ends the thread, with what is done.
+    if (this.#batch === null) this.#end(this.#spoiled, 0);
   }
 
   monoMs(): number {
@@ -254,6 +256,12 @@ export class CpuBatchRunner implements ContextHost {
     } else {
       this.#idleTimer.refresh();
     }
+  }
+
+  #endWithin(batch: Batch, upTo: number, cause: ErrorData): string {
+    this.#flush(batch, upTo);
+    this.#end(cause, batch.message.batch);
+    return '';
   }
 
   #end(cause: ErrorData, batch: number): void {
