@@ -4,7 +4,7 @@
  */
 import { Piscina } from 'piscina';
 import { systemClock } from '../src/actors/kernel/clock.ts';
-import { CpuPool } from '../src/workers/cpu-pool.ts';
+import { CpuPool } from '../src/workers/cpu-pool/cpu-pool.ts';
 import type { ExecuteOrder } from '../src/workers/handler.ts';
 
 export interface CpuPoolBench {

@@ -183,7 +183,8 @@ export type RunsMessages = {
     body: { task: string; parent: string; items: readonly FoundItem[] };
     reply: { accepted: number; known: number; rejected: number };
   };
-  outcome: { body: Outcome };
+  /** What ended on another thread within one turn of its event loop. */
+  outcomes: { body: { outcomes: readonly Outcome[] } };
   progress: { body: { run: string; fraction: number; note: string | null } };
   /** The store has all events up to `seq`. */
   recorded: { body: { seq: number } };
@@ -233,7 +234,8 @@ export type ControlMessages = {
 
 /** An async pool on a thread: executes orders, answers to `runs` with one outcome each. */
 export type IoMessages = {
-  execute: { body: ExecuteOrder };
+  /** What became ready within one turn: tiny orders travel together. */
+  execute: { body: { orders: readonly ExecuteOrder[] } };
   abort: { body: { run: string; reason: AbortReason } };
   /** Gives the run up at once; process trees are killed. */
   kill: { body: { run: string; reason: AbortReason } };

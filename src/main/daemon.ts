@@ -148,7 +148,10 @@ export class Daemon {
     this.#system.spawn(
       runsActor({
         runs: this.#runs,
-        settle: (pool, outcome) => void (pool === this.#guest?.name ? this.#guest : this.#io).settle(outcome),
+        settle: (pool, outcomes) => {
+          const holder = pool === this.#guest?.name ? this.#guest : this.#io;
+          for (const outcome of outcomes) holder.settle(outcome);
+        },
         view: () => this.view(),
       }),
     );

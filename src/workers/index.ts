@@ -1,5 +1,5 @@
 /** The face of the workers for the main thread: pools, the words of an order, and where threads start from. */
-export { CpuPool, type CpuPoolOptions } from './cpu-pool.ts';
+export { CpuPool, type CpuPoolOptions } from './cpu-pool/cpu-pool.ts';
 export {
   AbortReason,
   type BuiltInHandler,
@@ -13,8 +13,8 @@ export {
   type WorkSource,
 } from './handler.ts';
 export { builtInHandlers } from './handlers/index.ts';
-export { IoPool, type IoPoolOptions } from './io-pool.ts';
-export { ioSlots, MeasuredSizing } from './pool-size.ts';
+export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
+export { ioSlots, MeasuredSizing } from './io-pool/pool-size.ts';
 export type { UserModule } from './registry.ts';
 export type { HostSettings } from './threads/host-settings.ts';
 export { threadFile } from './threads/thread-files.ts';

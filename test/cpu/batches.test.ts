@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BatchSizer } from '../../src/workers/batch-size.ts';
+import { BatchSizer } from '../../src/workers/cpu-pool/batch-size.ts';
 import type { ExecuteOrder, WorkSource } from '../../src/workers/handler.ts';
 import { Harness } from './harness.ts';
 

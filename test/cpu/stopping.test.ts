@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import { CpuPool } from '../../src/workers/cpu-pool.ts';
+import { CpuPool } from '../../src/workers/cpu-pool/cpu-pool.ts';
 import { fixture, Harness } from './harness.ts';
 
 test('a run that polls or listens stops at its timeout and keeps its thread', async (t) => {

@@ -16,8 +16,8 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { fillText } from '../../bench/corpus.ts';
 import { ColibriError, type ErrorCode } from '../../src/actors/kernel/errors.ts';
-import { CHUNK_BYTES } from '../../src/workers/handlers/chunk-buffers.ts';
-import { partName } from '../../src/workers/handlers/part-name.ts';
+import { CHUNK_BYTES } from '../../src/workers/files/chunk-buffers.ts';
+import { partName } from '../../src/workers/files/part-name.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { fakeContext, fileHandlers, filesBelow, hasTool, runTool, scanned } from './file-job.ts';
 

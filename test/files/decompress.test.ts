@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliCompressSync, constants, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ColibriError, type ErrorCode } from '../../src/actors/kernel/errors.ts';
-import { CHUNK_BYTES } from '../../src/workers/handlers/chunk-buffers.ts';
+import { CHUNK_BYTES } from '../../src/workers/files/chunk-buffers.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { fakeContext, fileHandlers, filesBelow } from './file-job.ts';
 

@@ -8,8 +8,8 @@ import { runInNewContext } from 'node:vm';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import type { FoundItem } from '../../src/actors/protocol.ts';
-import { type FileScanOptions, scanFiles } from '../../src/workers/file-scan.ts';
-import { partName } from '../../src/workers/handlers/part-name.ts';
+import { type FileScanOptions, scanFiles } from '../../src/workers/files/file-scan.ts';
+import { partName } from '../../src/workers/files/part-name.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 interface Input {

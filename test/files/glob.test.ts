@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
-import { compileGlob } from '../../src/workers/glob.ts';
+import { compileGlob } from '../../src/workers/files/glob.ts';
 
 /** As a walk does: folder by folder, then the file. */
 function matches(pattern: string, path: string): boolean {

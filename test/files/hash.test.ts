@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ColibriError, type ErrorCode } from '../../src/actors/kernel/errors.ts';
-import { CHUNK_BYTES } from '../../src/workers/handlers/chunk-buffers.ts';
+import { CHUNK_BYTES } from '../../src/workers/files/chunk-buffers.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { fakeContext, fileHandlers, runTool, scanned } from './file-job.ts';
 

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { ChunkBuffers } from '../../src/workers/handlers/chunk-buffers.ts';
-import { LockFile } from '../../src/workers/handlers/lock-file.ts';
-import { Manifest } from '../../src/workers/handlers/manifest.ts';
+import { ChunkBuffers } from '../../src/workers/files/chunk-buffers.ts';
+import { LockFile } from '../../src/workers/files/lock-file.ts';
+import { Manifest } from '../../src/workers/files/manifest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { runTool } from './file-job.ts';
 import type { ManifestThreadData } from './manifest-thread.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HandlerContext } from '../../src/workers/handler.ts';
-import { ioChecks } from '../../src/workers/io-checks.ts';
+import { ioChecks } from '../../src/workers/io-pool/io-checks.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import { ActorProbe, gate, order, untilAborted } from './io-fixtures.ts';
 
 test('a synchronous handler has its outcome sent within receive', () => {
   const probe = new ActorProbe({ noop: () => ({ a: 1 }) });
-  probe.send('execute', order('r1'));
+  probe.send('execute', { orders: [order('r1')] });
   assert.deepEqual(
     probe.outcomes.map(({ run, status, result }) => [run, status, result]),
     [['r1', 'success', '{"a":1}']],
@@ -99,8 +99,8 @@ test('a run that is given up and taken again is not settled by the late result o
 
 test('the same run twice at once is one order', () => {
   const probe = new ActorProbe({ never: () => new Promise(() => {}) });
-  probe.send('execute', order('r1', { handler: 'never' }));
-  probe.send('execute', order('r1', { handler: 'never' }));
+  probe.send('execute', { orders: [order('r1', { handler: 'never' })] });
+  probe.send('execute', { orders: [order('r1', { handler: 'never' })] });
   probe.send('kill', { run: 'r1', reason: 'cancel' });
   probe.send('kill', { run: 'r1', reason: 'cancel' });
   assert.equal(probe.outcomes.length, 1);
@@ -122,7 +122,7 @@ test('stop interrupts what is held', () => {
       return new Promise(() => {});
     },
   });
-  probe.send('execute', order('r1', { handler: 'never' }));
+  probe.send('execute', { orders: [order('r1', { handler: 'never' })] });
   probe.stop();
   assert.equal(probe.outcomes[0]?.status, 'interrupted');
   assert.equal((seen as HandlerContext | null)?.aborted, true);

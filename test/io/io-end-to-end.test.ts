@@ -4,8 +4,8 @@ import { type ActorDefinition, ActorSystem } from '../../src/actors/kernel/index
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { RunsMessages } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Handler, Outcome } from '../../src/workers/handler.ts';
-import { ioActor } from '../../src/workers/io-actor.ts';
-import { IoPool } from '../../src/workers/io-pool.ts';
+import { ioActor } from '../../src/workers/io-pool/io-actor.ts';
+import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { Registry } from '../../src/workers/registry.ts';
 import { gate, order } from './io-fixtures.ts';
 
@@ -51,7 +51,8 @@ function rig(t: NodeTest, handlers: Readonly<Record<string, Handler>>, slots: nu
     mailbox: { capacity: 4, capacityBytes: 1 << 20, whenFull: 'block' },
     create: () => ({
       receive(envelope) {
-        if (envelope.kind === 'outcome') pool.settle(envelope.body);
+        if (envelope.kind !== 'outcomes') return;
+        for (const outcome of envelope.body.outcomes) pool.settle(outcome);
       },
     }),
   };

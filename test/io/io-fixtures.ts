@@ -5,7 +5,7 @@ import type { ActorContext } from '../../src/actors/kernel/index.ts';
 import type { IoMessages, LogRecord } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Handler, HandlerContext, Outcome } from '../../src/workers/handler.ts';
 import { type ContextLogLine, RunContext } from '../../src/workers/handler-context.ts';
-import { type IoActorOptions, ioActor } from '../../src/workers/io-actor.ts';
+import { type IoActorOptions, ioActor } from '../../src/workers/io-pool/io-actor.ts';
 import { Registry } from '../../src/workers/registry.ts';
 
 export function order(run: string, over: Partial<ExecuteOrder> = {}): ExecuteOrder {
@@ -77,7 +77,7 @@ export class ActorProbe {
 
   execute(body: ExecuteOrder): Promise<Outcome> {
     const outcome = new Promise<Outcome>((resolve) => this.#waiting.set(body.run, resolve));
-    this.send('execute', body);
+    this.send('execute', { orders: [body] });
     return outcome;
   }
 
@@ -106,7 +106,7 @@ export class ActorProbe {
     }
     if (kind === 'progress') this.progress.push(body);
     else {
-      const outcome = body as Outcome;
+      const [outcome] = (body as { outcomes: [Outcome] }).outcomes;
       this.outcomes.push(outcome);
       this.#waiting.get(outcome.run)?.(outcome);
     }

@@ -5,7 +5,7 @@ import { Delivery } from '../../src/actors/kernel/envelope.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
-import { IoPool } from '../../src/workers/io-pool.ts';
+import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { failed, stopped, succeeded } from '../../src/workers/outcomes.ts';
 import { fakeRef, order } from './io-fixtures.ts';
 
@@ -54,7 +54,7 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
           allowed.refusals--;
           return Delivery.Full;
         }
-        if (kind === 'execute') thread.push(body as ExecuteOrder);
+        if (kind === 'execute') thread.push(...(body as { orders: ExecuteOrder[] }).orders);
         if (kind === 'kill') {
           const held = thread.find(({ run }) => run === (body as { run: string }).run);
           if (held !== undefined) queueMicrotask(() => pool.settle(stopped(held, 'timeout', 1)));

@@ -5,10 +5,10 @@ import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
-import { IoPool } from '../../src/workers/io-pool.ts';
-import type { IoPoolOptions } from '../../src/workers/io-pool-options.ts';
+import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
+import type { IoPoolOptions } from '../../src/workers/io-pool/io-pool-options.ts';
+import { MeasuredSizing } from '../../src/workers/io-pool/pool-size.ts';
 import { stopped, succeeded } from '../../src/workers/outcomes.ts';
-import { MeasuredSizing } from '../../src/workers/pool-size.ts';
 import { fakeRef, order, type Sent } from './io-fixtures.ts';
 
 interface Rig {

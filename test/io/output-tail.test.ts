@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { KEPT_BYTES, OutputTail } from '../../src/workers/handlers/output-tail.ts';
+import { KEPT_BYTES, OutputTail } from '../../src/workers/processes/output-tail.ts';
 
 function write(output: OutputTail, bytes: Buffer, chunkSize: number): void {
   for (let at = 0; at < bytes.length; at += chunkSize) output.write(bytes.subarray(at, at + chunkSize));

@@ -7,7 +7,7 @@ import {
   MeasuredSizing,
   RESIZE_INTERVAL_MS,
   WaitComputeMeter,
-} from '../../src/workers/pool-size.ts';
+} from '../../src/workers/io-pool/pool-size.ts';
 
 const within = { min: 1, max: 1000 };
 const anyNumber = fc.oneof(

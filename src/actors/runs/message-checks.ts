@@ -1,7 +1,11 @@
 /** Checks of what reaches the runs from other threads: cheap, by hand, on the fields that are relied on. */
 import type { RunsMessages } from '../protocol.ts';
 
-export function isOutcome(body: unknown): body is RunsMessages['outcome']['body'] {
+export function isOutcomes(body: unknown): body is RunsMessages['outcomes']['body'] {
+  return isObject(body) && Array.isArray(body.outcomes) && body.outcomes.every(isOutcome);
+}
+
+function isOutcome(body: unknown): boolean {
   if (!isObject(body)) return false;
   return (
     typeof body.run === 'string' &&

@@ -4,13 +4,13 @@ import type { Outcome } from '../../workers/handler.ts';
 import { assertNever } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
 import { ActorName, type RunsMessages, type RuntimeView } from '../protocol.ts';
-import { isOffer, isOutcome, isTrigger } from './message-checks.ts';
+import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
 import type { Runs } from './runs.ts';
 
 export interface RunsActorOptions {
   readonly runs: Runs;
-  /** An outcome that came from another thread: goes through the pool that holds the run. */
-  readonly settle: (pool: string, outcome: Outcome) => void;
+  /** Outcomes that came from another thread: go through the pool that holds the runs. */
+  readonly settle: (pool: string, outcomes: readonly Outcome[]) => void;
   /** What main knows beside the runs. */
   readonly view: () => RuntimeView;
 }
@@ -20,7 +20,7 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
   return {
     name: ActorName.Runs,
     mailbox: { capacity: 65_536, capacityBytes: 32 * 1024 * 1024, whenFull: 'block' },
-    checks: { outcome: isOutcome, trigger: isTrigger, offer: isOffer },
+    checks: { outcomes: isOutcomes, trigger: isTrigger, offer: isOffer },
     create: () => ({
       receive(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
         switch (envelope.kind) {
@@ -28,8 +28,8 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
             return runs.trigger(envelope.body, answer);
           case 'offer':
             return runs.offer(envelope.body, answer);
-          case 'outcome':
-            return settle(envelope.from, envelope.body);
+          case 'outcomes':
+            return settle(envelope.from, envelope.body.outcomes);
           case 'progress':
             return runs.progress(envelope.body);
           case 'recorded':

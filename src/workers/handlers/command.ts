@@ -11,10 +11,10 @@ import type { Readable } from 'node:stream';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 import { RunContext } from '../handler-context.ts';
-import { type CommandInput, commandSchema, parseCommandInput } from './command-input.ts';
-import { OutputTail } from './output-tail.ts';
-import { ProcessTable } from './process-table.ts';
-import { ProcessTree, TREE_MARK } from './process-tree.ts';
+import { type CommandInput, commandSchema, parseCommandInput } from '../processes/command-input.ts';
+import { OutputTail } from '../processes/output-tail.ts';
+import { ProcessTable } from '../processes/process-table.ts';
+import { ProcessTree, TREE_MARK } from '../processes/process-tree.ts';
 
 /** Between the polite signal and SIGKILL, unless the run is given up before. */
 const KILL_GRACE_MS = 1000;

@@ -2,13 +2,14 @@
  * `compress`: one file into one zstd, gzip or brotli file that the usual tools read. The output keeps mode
  * and mtime of its source, and takes the place of an earlier output in one step.
  */
+
+import { ChunkBuffers } from '../files/chunk-buffers.ts';
+import { CODEC_TRAITS, COMPRESSION_ALGORITHMS, Codec, CompressionAlgorithm } from '../files/codec.ts';
+import { isBelow } from '../files/destination.ts';
+import { fileError } from '../files/file-error.ts';
+import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from '../files/file-input.ts';
+import { runOutputJob } from '../files/output-job.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
-import { ChunkBuffers } from './chunk-buffers.ts';
-import { CODEC_TRAITS, COMPRESSION_ALGORITHMS, Codec, CompressionAlgorithm } from './codec.ts';
-import { isBelow } from './destination.ts';
-import { fileError } from './file-error.ts';
-import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from './file-input.ts';
-import { runOutputJob } from './output-job.ts';
 
 export interface CompressResult {
   readonly from_bytes: number;

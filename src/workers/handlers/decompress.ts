@@ -3,12 +3,12 @@
  * out whole; anything behind them is an error, as is an output beyond the bounds.
  */
 import { ColibriError } from '../../actors/kernel/errors.ts';
+import { ChunkBuffers } from '../files/chunk-buffers.ts';
+import { CODEC_TRAITS, COMPRESSION_ALGORITHMS, Codec, type CompressionAlgorithm } from '../files/codec.ts';
+import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from '../files/file-input.ts';
+import { runOutputJob } from '../files/output-job.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
-import { ChunkBuffers } from './chunk-buffers.ts';
-import { CODEC_TRAITS, COMPRESSION_ALGORITHMS, Codec, type CompressionAlgorithm } from './codec.ts';
 import { type CompressResult, ratioOf } from './compress.ts';
-import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from './file-input.ts';
-import { runOutputJob } from './output-job.ts';
 
 const MIB = 1024 * 1024;
 const DEFAULT_MAX_BYTES = 10 * 1024 * MIB;

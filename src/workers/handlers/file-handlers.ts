@@ -1,6 +1,7 @@
 /** The handlers that work on one file each, for one thread: they share its buffers. */
+
+import { ChunkBuffers } from '../files/chunk-buffers.ts';
 import type { BuiltInHandler } from '../handler.ts';
-import { ChunkBuffers } from './chunk-buffers.ts';
 import { createCompressHandler } from './compress.ts';
 import { createDecompressHandler } from './decompress.ts';
 import { createHashHandler } from './hash.ts';

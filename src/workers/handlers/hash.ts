@@ -6,11 +6,11 @@
  */
 import type { Hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { ChunkBuffers } from '../files/chunk-buffers.ts';
+import { type FileInput, readChoice, readFileInput, readPath } from '../files/file-input.ts';
+import { Manifest } from '../files/manifest.ts';
+import { SourceFile } from '../files/source-file.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
-import { ChunkBuffers } from './chunk-buffers.ts';
-import { type FileInput, readChoice, readFileInput, readPath } from './file-input.ts';
-import { Manifest } from './manifest.ts';
-import { SourceFile } from './source-file.ts';
 
 export const HashAlgorithm = {
   Sha256: 'sha256',

@@ -3,7 +3,7 @@
  * their task. The next batch is not looked for before the last one has room: a full ready queue stops the walk.
  */
 import type { FoundItem } from '../../actors/protocol.ts';
-import { scanFiles } from '../file-scan.ts';
+import { scanFiles } from '../files/file-scan.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 
 export interface ScanInput {

@@ -10,8 +10,8 @@
  */
 import { threadId } from 'node:worker_threads';
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
-import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-protocol.ts';
-import { CpuRegion } from '../cpu-region.ts';
+import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
+import { CpuRegion } from '../cpu-pool/cpu-region.ts';
 import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { failed, stopped } from '../outcomes.ts';

@@ -2,7 +2,7 @@
  * Ties a batch runner to the thread it is on: its port, its escaped errors, its end.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { CpuThreadData } from '../cpu-protocol.ts';
+import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { CpuBatchRunner, type CpuBatchRunnerOptions } from './cpu-batch.ts';
 import { ThreadVoice } from './thread-voice.ts';
 

@@ -4,7 +4,7 @@
  * The thread runs handlers and nothing else, one at a time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CpuThreadData } from '../cpu-protocol.ts';
+import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { builtInHandlers } from '../handlers/index.ts';
 import { Registry } from '../registry.ts';
 import { startCpuThread } from './cpu-thread.ts';

@@ -10,7 +10,7 @@ import {
   runThreadHost,
 } from '../../actors/kernel/index.ts';
 import { ActorName, type StoreMessages } from '../../actors/protocol.ts';
-import { ioActor } from '../io-actor.ts';
+import { ioActor } from '../io-pool/io-actor.ts';
 import { Registry } from '../registry.ts';
 import type { HostSettings } from './host-settings.ts';
 

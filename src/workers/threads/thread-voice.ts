@@ -6,7 +6,7 @@
  */
 import { cutText } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
-import type { ThreadMessage } from '../cpu-protocol.ts';
+import type { ThreadMessage } from '../cpu-pool/cpu-protocol.ts';
 import type { ContextLogLine } from '../handler-context.ts';
 
 const LINES_PER_SECOND = 200;

@@ -2,7 +2,7 @@
  * The kills a pool has sent and that its thread has not confirmed yet. Main waits for them before it ends
  * the thread, because only the thread can end the processes of its runs.
  */
-import type { Clock } from '../actors/kernel/clock.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
 
 export class KillReceipts {
   readonly #open = new Set<string>();

@@ -2,16 +2,22 @@
  * What an async pool requires of each message that crossed a thread. Written by hand: the check of `execute`
  * is on the way of every run.
  */
-import type { IoMessages } from '../actors/protocol.ts';
-import { AbortReason } from './handler.ts';
+import type { IoMessages } from '../../actors/protocol.ts';
+import { AbortReason } from '../handler.ts';
 
 const REASONS: ReadonlySet<unknown> = new Set(Object.values(AbortReason));
 
 export const ioChecks: { readonly [K in keyof IoMessages]: (body: unknown) => boolean } = {
-  execute: isOrder,
+  execute: isExecute,
   abort: isStop,
   kill: isStop,
 };
+
+function isExecute(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { orders } = body as { readonly orders?: unknown };
+  return Array.isArray(orders) && orders.every(isOrder);
+}
 
 function isOrder(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

@@ -6,7 +6,7 @@
  * `{a,b}` for either text, slashes included. Names that begin with a dot are only matched by a segment that
  * begins with one, so `**` passes hidden folders by. A pattern is relative and never leaves its root.
  */
-import { ColibriError } from '../actors/kernel/errors.ts';
+import { ColibriError } from '../../actors/kernel/errors.ts';
 import { compileSegment, type SegmentMatcher } from './glob-segment.ts';
 
 /** At most so many patterns come out of the braces of one. */

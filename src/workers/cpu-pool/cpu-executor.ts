@@ -13,8 +13,8 @@
  */
 import type { Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import type { Clock } from '../actors/kernel/clock.ts';
-import { type ErrorData, toErrorData } from '../actors/kernel/errors.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import type { CpuThreadData } from './cpu-protocol.ts';
 
 export type PiscinaOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>;

@@ -2,7 +2,7 @@
  * One timer for many deadlines: armed for the earliest, left alone when a deadline goes away, so that work
  * which ends in time costs no timer calls. It may fire early; its owner looks at the clock and arms it again.
  */
-import type { Clock, ClockTimer } from '../actors/kernel/clock.ts';
+import type { Clock, ClockTimer } from '../../actors/kernel/clock.ts';
 
 /** No wait is longer; the clock is looked at again on waking. */
 const CAP_MS = 3_600_000;

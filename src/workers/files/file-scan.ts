@@ -14,12 +14,12 @@
  */
 import type { Dir, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
-import { type Clock, systemClock } from '../actors/kernel/clock.ts';
-import { ColibriError } from '../actors/kernel/errors.ts';
-import type { FoundItem } from '../actors/protocol.ts';
+import { type Clock, systemClock } from '../../actors/kernel/clock.ts';
+import { ColibriError } from '../../actors/kernel/errors.ts';
+import type { FoundItem } from '../../actors/protocol.ts';
 import { fingerprint64 } from './fingerprint.ts';
 import { compileGlob, type GlobState } from './glob.ts';
-import { isPartName } from './handlers/part-name.ts';
+import { isPartName } from './part-name.ts';
 
 export interface FileScanOptions {
   /** Absolute; may itself be reached through links. */

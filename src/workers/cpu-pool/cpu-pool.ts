@@ -8,15 +8,10 @@
  * - at most `slots` batches are out, each on a thread of its own; a thread runs one order at a time
  * - no Piscina and no thread before the first order; none after `idleMs` without one
  */
-import type { Clock } from '../actors/kernel/clock.ts';
-import { type ErrorData, toErrorData } from '../actors/kernel/errors.ts';
-import type { LogRecord } from '../actors/protocol.ts';
-import { BatchSizer } from './batch-size.ts';
-import { BusyMeter } from './busy-meter.ts';
-import type { CpuExecutorOptions, CpuResourceLimits } from './cpu-executor.ts';
-import type { CpuWorkerData } from './cpu-protocol.ts';
-import { CpuSlots } from './cpu-slots.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import type { LogRecord } from '../../actors/protocol.ts';
+import { BusyMeter } from '../busy-meter.ts';
 import {
   type AbortReason,
   type ExecuteOrder,
@@ -24,7 +19,12 @@ import {
   type Pool,
   PoolName,
   type WorkSource,
-} from './handler.ts';
+} from '../handler.ts';
+import { BatchSizer } from './batch-size.ts';
+import type { CpuExecutorOptions, CpuResourceLimits } from './cpu-executor.ts';
+import type { CpuWorkerData } from './cpu-protocol.ts';
+import { CpuSlots } from './cpu-slots.ts';
+import { DeadlineTimer } from './deadline-timer.ts';
 
 export interface CpuPoolOptions {
   /** Absolute path of the file that cpu threads start from. */

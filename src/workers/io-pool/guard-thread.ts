@@ -7,7 +7,7 @@
  * with users' modules have a guard: the context costs every promise a little.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
+import { ColibriError, toErrorData } from '../../actors/kernel/errors.ts';
 
 export interface GuardHandlers {
   /** An error that belongs to a run, which may have ended already. */

@@ -6,18 +6,18 @@
  * (`IoPool`). `abort` trips the run's signal; `kill` gives the run up at once, and what its handler says
  * later is counted and logged as late, never sent.
  */
-import type { Clock } from '../actors/kernel/clock.ts';
-import { type ActorRef, Delivery, type EnvelopeOf } from '../actors/kernel/envelope.ts';
-import { assertNever, type ColibriError, cutText } from '../actors/kernel/errors.ts';
-import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../actors/kernel/index.ts';
-import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../actors/protocol.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import { type ActorRef, Delivery, type EnvelopeOf } from '../../actors/kernel/envelope.ts';
+import { assertNever, type ColibriError, cutText } from '../../actors/kernel/errors.ts';
+import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../actors/kernel/index.ts';
+import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
+import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
+import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
+import { failed, interrupted, stopped } from '../outcomes.ts';
+import type { Registry } from '../registry.ts';
+import { runHandler } from '../run-handler.ts';
 import { type GuardHandlers, guardThread, type ThreadGuard } from './guard-thread.ts';
-import type { AbortReason, ExecuteOrder, Handler, Outcome } from './handler.ts';
-import { type ContextHost, type ContextLogLine, RunContext } from './handler-context.ts';
 import { ioChecks } from './io-checks.ts';
-import { failed, interrupted, stopped } from './outcomes.ts';
-import type { Registry } from './registry.ts';
-import { runHandler } from './run-handler.ts';
 
 export interface IoActorOptions {
   readonly name: 'io' | 'guest';
@@ -46,6 +46,10 @@ export function ioActor(options: IoActorOptions): ActorDefinition<IoMessages> {
   };
 }
 
+/** Outcomes in one message, at most, and code units of results after which it is closed. */
+const LETTER_OUTCOMES = 256;
+const LETTER_TEXT = 256 * 1024;
+
 interface LiveRun {
   readonly order: ExecuteOrder;
   readonly context: RunContext;
@@ -62,6 +66,8 @@ class IoActor implements Behaviour<IoMessages> {
   readonly #host: ContextHost;
   readonly #guard: ThreadGuard | null;
   readonly #live = new Map<string, LiveRun>();
+  /** Not reported yet: what ended in this turn. */
+  #ended: Outcome[] = [];
   #lateResults = 0;
 
   constructor(options: IoActorOptions, context: ActorContext) {
@@ -91,7 +97,7 @@ class IoActor implements Behaviour<IoMessages> {
   receive(envelope: EnvelopeOf<IoMessages>, _answer: Answer): void {
     switch (envelope.kind) {
       case 'execute':
-        this.#execute(envelope.body);
+        for (const order of envelope.body.orders) this.#execute(order);
         break;
       case 'abort':
         this.#live.get(envelope.body.run)?.context.abort(envelope.body.reason);
@@ -111,6 +117,7 @@ class IoActor implements Behaviour<IoMessages> {
       live.context.kill('shutdown');
       this.#settle(live, interrupted(live.order, { code: 'thread-lost', message }, this.#ranMs(live)));
     }
+    this.#report();
     this.#guard?.close();
   }
 
@@ -186,9 +193,25 @@ class IoActor implements Behaviour<IoMessages> {
       return;
     }
     this.#live.delete(run);
-    if (this.#runs.tryTell('outcome', outcome) !== Delivery.Full) return;
-    // At most one waiting a slot. If it is refused for good, main's deadline ends the run.
-    this.#runs.tell('outcome', outcome).catch(() => {});
+    this.#ended.push(outcome);
+    if (this.#ended.length === 1) queueMicrotask(() => this.#report());
+  }
+
+  /** What ended within one turn travels together, in letters of a bounded size. */
+  #report(): void {
+    for (let from = 0; from < this.#ended.length; ) {
+      let text = 0;
+      let to = from;
+      while (to < this.#ended.length && to - from < LETTER_OUTCOMES && text < LETTER_TEXT) {
+        text += this.#ended[to++]!.result?.length ?? 0;
+      }
+      const outcomes = this.#ended.slice(from, to);
+      from = to;
+      if (this.#runs.tryTell('outcomes', { outcomes }) !== Delivery.Full) continue;
+      // At most one waiting a slot. If it is refused for good, main's deadline ends the run.
+      this.#runs.tell('outcomes', { outcomes }).catch(() => {});
+    }
+    this.#ended = [];
   }
 
   #ranMs(live: LiveRun): number {

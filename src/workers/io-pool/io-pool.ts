@@ -11,17 +11,21 @@
  *   taken ─▶ unsent ─▶ running ──timeout──▶ aborting ──grace──▶ killing ──grace──▶ given up, thread stuck
  *                         └──── abort() ────▶
  */
-import type { Clock } from '../actors/kernel/clock.ts';
-import { Delivery } from '../actors/kernel/envelope.ts';
-import type { ErrorData } from '../actors/kernel/errors.ts';
-import { BusyMeter } from './busy-meter.ts';
-import type { AbortReason, ExecuteOrder, Outcome, Pool } from './handler.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import { Delivery } from '../../actors/kernel/envelope.ts';
+import type { ErrorData } from '../../actors/kernel/errors.ts';
+import { BusyMeter } from '../busy-meter.ts';
+import type { AbortReason, ExecuteOrder, Outcome, Pool } from '../handler.ts';
+import { interrupted, stopped } from '../outcomes.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
 import type { IoPoolOptions } from './io-pool-options.ts';
 import { KillReceipts } from './kill-receipts.ts';
-import { interrupted, stopped } from './outcomes.ts';
 
 export type { IoPoolOptions } from './io-pool-options.ts';
+
+/** Orders in one message, at most, and code units of input after which it is closed. */
+const LETTER_ORDERS = 128;
+const LETTER_TEXT = 64 * 1024;
 
 /** How soon an order that was refused is offered again if nothing else happens. */
 const RETRY_MS = 100;
@@ -33,15 +37,17 @@ export class IoPool implements Pool {
   readonly #graceMs: number;
   readonly #held: HeldOrders;
   readonly #busy: BusyMeter;
-  /** The one order the actor had no room for. */
-  #unsent: HeldOrder | null = null;
+  /** Taken in this turn, or refused by the actor for want of room: one letter at most. */
+  #unsent: HeldOrder[] = [];
+  /** The actor had no room for `#unsent`: nothing is taken until it has. */
+  #refused = false;
+  #wakePlanned = false;
   /** Whether some held order is owed an abort or kill that the actor had no room for. */
   #owing = false;
   #slots: number;
   #closed = false;
   /** From `onStuck` to `threadLost`. */
   #stuck = false;
-  #filling = false;
   #drained: (() => void)[] = [];
   #destroyed: Promise<void> | null = null;
   readonly #receipts = new KillReceipts();
@@ -83,23 +89,27 @@ export class IoPool implements Pool {
     return meter === undefined ? null : { waitMs: meter.waitMs, computeMs: meter.computeMs };
   }
 
+  /** Fills the slots at the end of the turn, so that what becomes ready together travels together. */
   wake(): void {
-    // An outcome given while filling leads back here; the loop that runs sees the freed slot.
-    if (this.#filling) return;
-    this.#filling = true;
-    try {
-      this.#flushSignals();
-      if (this.#unsent !== null && !this.#stuck) this.#send(this.#unsent);
-      while (!this.#closed && !this.#stuck && this.#unsent === null && this.active < this.#slots) {
-        if (this.#options.source.peekTask() === undefined) break;
-        const order = this.#options.source.take();
-        if (order === undefined) break;
-        this.#take(order);
-      }
-    } finally {
-      this.#filling = false;
-    }
+    if (this.#wakePlanned) return;
+    this.#wakePlanned = true;
+    queueMicrotask(this.#fill);
   }
+
+  readonly #fill = (): void => {
+    this.#wakePlanned = false;
+    this.#flushSignals();
+    if (this.#refused) this.#send();
+    const { source } = this.#options;
+    while (!this.#closed && !this.#stuck && !this.#refused && this.active < this.#slots) {
+      if (source.peekTask() === undefined) break;
+      const order = source.take();
+      if (order === undefined) break;
+      this.#take(order);
+      if (this.#unsent.length >= LETTER_ORDERS || order.input.length >= LETTER_TEXT) this.#send();
+    }
+    this.#send();
+  };
 
   /** Takes an outcome from the thread. False for a late or unknown one, which is counted and ignored. */
   settle(outcome: Outcome): boolean {
@@ -207,20 +217,25 @@ export class IoPool implements Pool {
       owed: null,
     };
     this.#held.add(held);
-    this.#send(held);
+    this.#unsent.push(held);
   }
 
-  #send(held: HeldOrder): void {
+  #send(): void {
+    if (this.#unsent.length === 0 || this.#stuck) return;
     const nowMono = this.#clock.monoMs();
-    if (this.#options.actor.tryTell('execute', held.order) !== Delivery.Delivered) {
-      this.#unsent = held;
-      this.#held.schedule(held, nowMono + RETRY_MS);
+    const letter = this.#unsent;
+    const orders = letter.map((held) => held.order);
+    this.#refused = this.#options.actor.tryTell('execute', { orders }) !== Delivery.Delivered;
+    if (this.#refused) {
+      for (const held of letter) this.#held.schedule(held, nowMono + RETRY_MS);
       return;
     }
-    if (this.#unsent === held) this.#unsent = null;
-    held.phase = HoldPhase.Running;
-    held.startMono = nowMono;
-    this.#held.schedule(held, nowMono + held.order.timeoutMs);
+    this.#unsent = [];
+    for (const held of letter) {
+      held.phase = HoldPhase.Running;
+      held.startMono = nowMono;
+      this.#held.schedule(held, nowMono + held.order.timeoutMs);
+    }
   }
 
   #onDue(held: HeldOrder, nowMono: number): void {
@@ -268,11 +283,16 @@ export class IoPool implements Pool {
   #give(held: HeldOrder, outcome: Outcome): void {
     this.#busy.add(this.active, this.#slots, this.#clock.monoMs());
     if (!this.#held.remove(held)) return;
-    if (this.#unsent === held) this.#unsent = null;
+    if (held.phase === HoldPhase.Unsent) this.#forgetUnsent(held);
     this.#options.onOutcome(outcome);
     if (!this.#closed || this.active > 0) return;
     this.#held.stopTimer();
     for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #forgetUnsent(held: HeldOrder): void {
+    this.#unsent = this.#unsent.filter((other) => other !== held);
+    if (this.#unsent.length === 0) this.#refused = false;
   }
 
   #signal(kind: 'abort' | 'kill', held: HeldOrder, reason: AbortReason): void {

@@ -6,8 +6,9 @@
  * of which nothing is known yet, or that has cost a thread. What a task is, is measured: the moving average
  * of its durations, which rises fast and falls slowly.
  */
+
+import type { ExecuteOrder, WorkSource } from '../handler.ts';
 import { BATCH_LIMIT } from './cpu-region.ts';
-import type { ExecuteOrder, WorkSource } from './handler.ts';
 
 /** A task is tiny up to this average. */
 const TINY_MS = 0.5;
