@@ -65,7 +65,9 @@ export interface DaemonOptions {
 const THREAD_STOP_MS = 500;
 /** Of the grace, what is kept back for aborting and killing. */
 const ABORT_SHARE_MS = 1500;
-const RECORD_WAIT_MS = 500;
+const RECORD_WAIT_MS = 300;
+/** A stop that is not done so long after its grace is given up. */
+const HARD_LIMIT_MS = 800;
 const MEASURE_MS = 1000;
 /** A pool whose size is measured grows to at most so many slots. */
 const MAX_MEASURED_SLOTS = 64;
@@ -92,6 +94,9 @@ export class Daemon {
   #stopping: Promise<void> | null = null;
   #killed = false;
   #cutShort: (() => void) | null = null;
+  /** Brings the end of a stop forward to the hard limit from now. */
+  #limit: (() => void) | null = null;
+  #stuck = false;
   #measuring: { cancel(): void } | null = null;
 
   constructor(options: DaemonOptions) {
@@ -195,7 +200,14 @@ export class Daemon {
   kill(): Promise<void> {
     this.#killed = true;
     this.#cutShort?.();
-    return this.stop();
+    const stopped = this.stop();
+    this.#limit?.();
+    return stopped;
+  }
+
+  /** After a stop: some thread sits in a native call and has not ended. */
+  get hasStuckThreads(): boolean {
+    return this.#stuck;
   }
 
   async #start(): Promise<void> {
@@ -220,6 +232,23 @@ export class Daemon {
   }
 
   async #stop(): Promise<void> {
+    const limit = Promise.withResolvers<void>();
+    let timer = this.#clock.setTimer(this.#config.shutdown.graceMs + HARD_LIMIT_MS, limit.resolve);
+    this.#limit = () => {
+      timer.cancel();
+      timer = this.#clock.setTimer(HARD_LIMIT_MS, limit.resolve);
+    };
+    if (this.#killed) this.#limit();
+    this.#stuck = true;
+    const done = this.#windDown().then(() => {
+      this.#stuck = this.#cpu.stuckThreads > 0 || [...this.#router.links].some((link) => link.leftBehind);
+    });
+    await Promise.race([done, limit.promise]);
+    timer.cancel();
+    this.#lock?.release();
+  }
+
+  async #windDown(): Promise<void> {
     this.#scheduler.stop();
     this.#runs.close();
     this.#measuring?.cancel();
@@ -236,7 +265,6 @@ export class Daemon {
     this.#runs.destroy();
     await Promise.all([...this.#router.links].map((link) => link.stop(THREAD_STOP_MS)));
     await this.#system.close();
-    this.#lock?.release();
   }
 
   /** Waits for `work`, but not longer than `ms`, and not at all once it was killed. */

@@ -5,6 +5,7 @@
 import { toErrorData } from '../actors/kernel/index.ts';
 import type { Config, Problem } from './config/index.ts';
 import { Daemon } from './daemon.ts';
+import { endProcessAtOnce } from './end-process.ts';
 
 export interface RunDaemonOptions {
   readonly config: Config;
@@ -60,5 +61,6 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
     daemon.log('warn', 'config', { place: `${file}:${line}:${column}`, problem: message });
   }
   await ended.promise;
+  if (daemon.hasStuckThreads) endProcessAtOnce(code);
   return code;
 }

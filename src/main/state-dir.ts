@@ -22,7 +22,7 @@ const LOCK_LIMIT = 4096;
 
 /**
  * Makes the directory (0700) if need be and takes its lock.
- * Throws `state-dir-held` if a living daemon has it, `file-failed` if the directory cannot be used.
+ * Throws `state-dir-held` if a living daemon has it, `config-invalid` if the directory cannot be used.
  */
 export function lockStateDir(dir: string): StateDirLock {
   const file = join(dir, 'lock');
@@ -44,8 +44,8 @@ export function lockStateDir(dir: string): StateDirLock {
   } catch (error) {
     if (error instanceof ColibriError) throw error;
     throw new ColibriError(
-      'file-failed',
-      `expected a state directory that can be written, got ${dir}: ${error instanceof Error ? error.message : String(error)}`,
+      'config-invalid',
+      `state_dir: expected a directory that can be written, got ${dir}: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }

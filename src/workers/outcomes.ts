@@ -16,6 +16,7 @@ export type OrderId = Pick<ExecuteOrder, 'run' | 'attempt'>;
 
 /** Failures that the same attempt would meet again, so that a retry only repeats its side effects. */
 const NEVER_RETRIED: ReadonlySet<ErrorCode> = new Set([
+  'file-invalid',
   'handler-not-loaded',
   'input-invalid',
   'no-such-handler',

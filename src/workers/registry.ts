@@ -66,7 +66,9 @@ export class Registry {
         readonly default?: unknown;
         readonly handler?: unknown;
       };
-      found = typeof imported.default === 'function' ? imported.default : imported.handler;
+      // A module compiled to CommonJS has its own default one level deeper.
+      const inner = imported.default as { readonly default?: unknown } | null | undefined;
+      found = [imported.default, inner?.default, imported.handler].find((one) => typeof one === 'function');
     } catch (thrown) {
       throw new ColibriError('handler-not-loaded', `expected ${module.file} to load, it did not`, {
         cause: thrown,

@@ -85,6 +85,24 @@ test('SIGTERM: a run that fits into the grace ends, one that does not is stopped
   assert.equal(survivors(dir), 0);
 });
 
+for (const kind of ['cpu', 'io'] as const) {
+  test(`SIGTERM while a ${kind} module sits in one long native call: exit 0 within grace and a second`, async (t) => {
+    const daemon = await DaemonProcess.start(t, tempDir(t), {
+      shutdown: { grace_seconds: 1 },
+      handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
+      tasks: [{ name: 'native', kind, handler: 'mischief', with: { how: 'native' }, timeout_seconds: 100 }],
+    });
+    await daemon.command('trigger', 'native');
+    await daemon.nativeBegun;
+    const begun = performance.now();
+    daemon.child.kill('SIGTERM');
+    assert.equal(await daemon.exited, 0);
+    const took = performance.now() - begun;
+    assert.ok(took < 2500, `${took} ms for a grace of 1000`);
+    await daemon.line((line) => line.msg === 'stopping');
+  });
+}
+
 test('a second signal ends everything at once', async (t) => {
   const daemon = await DaemonProcess.start(t, tempDir(t), { ...config, shutdown: { grace_seconds: 60 } });
   await daemon.command('trigger', 'long');

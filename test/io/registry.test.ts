@@ -26,8 +26,9 @@ test('a module is imported on first use, once, by its default or its export name
   write(dir, {
     'typed one.ts': 'export default (input: { n: number }): number => input.n + 1;',
     'plain.mjs': 'export function handler() { return 7; }',
+    'compiled.cjs': 'exports.__esModule = true; exports.default = () => 9;',
   });
-  const modules = ['typed one.ts', 'plain.mjs'].map((file) => ({
+  const modules = ['typed one.ts', 'plain.mjs', 'compiled.cjs'].map((file) => ({
     name: file.replace(/\.\w+$/, ''),
     file: join(dir, file),
   }));
@@ -38,6 +39,7 @@ test('a module is imported on first use, once, by its default or its export name
   assert.equal(typed({ n: 1 }, undefined as never), 2);
   assert.equal(registry.resolve('typed one'), typed);
   assert.equal((await registry.resolve('plain'))(null, undefined as never), 7);
+  assert.equal((await registry.resolve('compiled'))(null, undefined as never), 9);
 });
 
 test('a module that throws, has a syntax error, is missing or exports no function: handler-not-loaded', async (t) => {

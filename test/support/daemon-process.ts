@@ -49,6 +49,7 @@ export class DaemonProcess {
   readonly dir: string;
   readonly exited: Promise<number>;
   stderr = '';
+  readonly #nativeBegun = Promise.withResolvers<void>();
   readonly #waiting = new Set<{ wanted: (line: LogLine) => boolean; found: (line: LogLine) => void }>();
 
   private constructor(dir: string) {
@@ -59,6 +60,7 @@ export class DaemonProcess {
     ) as Promise<number>;
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
+      if (this.stderr.includes('native call begins')) this.#nativeBegun.resolve();
     });
     createInterface({ input: this.child.stdout! }).on('line', (text) => this.#take(text));
   }
@@ -82,6 +84,11 @@ export class DaemonProcess {
       }),
     ]);
     return daemon;
+  }
+
+  /** A module of the tests sits in a long native call. */
+  get nativeBegun(): Promise<void> {
+    return this.#nativeBegun.promise;
   }
 
   /** The first line, past or to come, that is wanted. */

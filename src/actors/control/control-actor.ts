@@ -3,7 +3,7 @@
  * are not messages: each is answered on its own by asking the actors that know.
  */
 import type { ActorContext, ActorDefinition, Answer, Behaviour, EnvelopeOf } from '../kernel/index.ts';
-import { assertNever, toErrorData } from '../kernel/index.ts';
+import { assertNever } from '../kernel/index.ts';
 import type { ControlMessages, RunsMessages, StoreMessages, TelemetryMessages } from '../protocol.ts';
 import { ControlServer } from './control-server.ts';
 
@@ -61,7 +61,7 @@ class Control implements Behaviour<ControlMessages> {
       }
       answer.ok(null);
     } catch (error) {
-      answer.fail(toErrorData(error, 'internal'));
+      answer.fail(error);
     }
   }
 

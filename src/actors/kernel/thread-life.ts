@@ -46,6 +46,7 @@ export class ThreadLife {
   readonly #setGone: () => void;
   #ready = false;
   #ended = false;
+  #exited = false;
   #error: unknown;
   #failed = false;
   #timer: ClockTimer | null = null;
@@ -53,6 +54,11 @@ export class ThreadLife {
   #nextPing = 0;
   #loopDelayMs = 0;
   #malformed = 0;
+
+  /** True once the thread is gone for real. */
+  get exited(): boolean {
+    return this.#exited;
+  }
 
   /** Time its event loop was busy since the start of the thread, ms. */
   get activeMs(): number {
@@ -76,6 +82,7 @@ export class ThreadLife {
       this.#error = error;
     });
     this.#worker.on('exit', (code: number) => {
+      this.#exited = true;
       this.#finish(this.#causeOfExit(code));
       this.#setGone();
     });

@@ -45,6 +45,8 @@ export class ThreadLink {
   /** What the last call of start or stop asked for. */
   #wanted = false;
   #activeSeenMs = 0;
+  /** Lives that have ended, whose threads may still be there: those inside a native call. */
+  #ended = new Set<ThreadLife>();
   #closed: (() => void) | null = null;
   #forgetLost: (() => void) | null = null;
 
@@ -66,6 +68,11 @@ export class ThreadLink {
       loopDelayMs: this.#life?.loopDelayMs ?? 0,
       malformed: this.#receiver.malformed + (this.#life?.malformed ?? 0),
     };
+  }
+
+  /** True while the thread of an ended life is still there: it sits in a native call. */
+  get leftBehind(): boolean {
+    return [...this.#ended].some((life) => !life.exited);
   }
 
   /** Time the thread's event loop was busy since the last call, ms; 0 for a thread that was started meanwhile. */
@@ -187,7 +194,7 @@ export class ThreadLink {
       onData: (frame) => this.#channel.accept(frame),
       onClosed: () => this.#closed?.(),
       onBeat: () => this.#channel.flush(),
-      onEnd: (cause) => this.#ended(life, cause),
+      onEnd: (cause) => this.#lifeEnded(life, cause),
     });
     this.#life = life;
   }
@@ -200,8 +207,10 @@ export class ThreadLink {
     if (again) this.#options.onRestarted?.();
   }
 
-  #ended(life: ThreadLife, cause: ErrorData): void {
+  #lifeEnded(life: ThreadLife, cause: ErrorData): void {
     this.#life = null;
+    for (const past of this.#ended) if (past.exited) this.#ended.delete(past);
+    this.#ended.add(life);
     if (this.#state === ThreadState.Stopping) {
       this.#closed?.();
       return;

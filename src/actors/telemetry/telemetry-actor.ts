@@ -15,7 +15,7 @@ import type {
   ClockTimer,
   EnvelopeOf,
 } from '../kernel/index.ts';
-import { assertNever, LoopDelaySampler, toErrorData } from '../kernel/index.ts';
+import { assertNever, LoopDelaySampler } from '../kernel/index.ts';
 import type { LogRecord, RunEvent, RunsMessages, RuntimeView, TelemetryMessages } from '../protocol.ts';
 import { LineBudget } from './line-budget.ts';
 import { type LineDevice, LineWriter } from './line-writer.ts';
@@ -130,7 +130,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
         try {
           answer.ok({ metrics: await this.#open() });
         } catch (error) {
-          answer.fail(toErrorData(error, 'internal'));
+          answer.fail(error);
         }
         return;
       case 'flush':

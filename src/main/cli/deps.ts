@@ -19,6 +19,7 @@ export function createDeps(io: CliIo, version: string): CliDeps {
         cores: availableParallelism(),
         builtIns: builtInHandlers,
         checkCron: cronProblem,
+        nowMs: io.nowMs(),
       });
     },
     formatProblem: ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,

@@ -80,7 +80,9 @@ const shared: Readonly<Record<string, JsonSchema>> = {
     'What happens when a task is due while it still runs. Default skip.',
     Object.values(OverlapPolicy),
   ),
-  splay_seconds: seconds('Each occurrence is delayed by a random time up to this. Default 0.'),
+  splay_seconds: seconds(
+    'Each occurrence is delayed by a time up to this, always the same for one task. Default 0.',
+  ),
   timeout_seconds: timeoutSeconds,
   max_retry: count('Retries after the first attempt. Default 5.', undefined, { min: 0, max: 1000 }),
   backoff,

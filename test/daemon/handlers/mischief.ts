@@ -1,4 +1,6 @@
 /** Does to its thread what users' modules do by mistake. */
+import { pbkdf2Sync } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import type { HandlerContext } from '../../../src/workers/handler.ts';
 
 export default async function mischief(input: { how: string }, context: HandlerContext): Promise<unknown> {
@@ -11,6 +13,10 @@ export default async function mischief(input: { how: string }, context: HandlerC
       const kept: unknown[] = [];
       for (;;) kept.push(new Array(10_000).fill(kept.length));
     }
+    case 'native':
+      // Past the links between threads, which the call is about to block.
+      writeSync(2, 'native call begins\n');
+      return pbkdf2Sync('secret', 'salt', 100_000_000, 32, 'sha512').toString('hex');
     case 'never':
       return new Promise(() => {});
     case 'timer':
