@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import type { HandlerContext } from '../../src/workers/handler.ts';
 import { ioChecks } from '../../src/workers/io-pool/io-checks.ts';
 import { Registry } from '../../src/workers/registry.ts';
-import { ActorProbe, gate, order, untilAborted } from './io-fixtures.ts';
+import { ActorProbe, gate, order, turn, untilAborted } from './io-fixtures.ts';
 
-test('a synchronous handler has its outcome sent within receive', () => {
+test('a synchronous handler has its outcome sent at the end of the turn that it was received in', async () => {
   const probe = new ActorProbe({ noop: () => ({ a: 1 }) });
   probe.send('execute', { orders: [order('r1')] });
+  await Promise.resolve();
   assert.deepEqual(
     probe.outcomes.map(({ run, status, result }) => [run, status, result]),
     [['r1', 'success', '{"a":1}']],
@@ -69,7 +70,7 @@ test('kill gives up at once; the late result is logged, never sent', async () =>
   assert.equal((await outcome).error?.code, 'timeout');
   open.open();
   await ended.passed;
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   assert.equal(probe.outcomes.length, 1);
   assert.equal(probe.logs.length, 1);
   assert.equal(probe.logs[0]?.fields?.run, 'r1');
@@ -91,18 +92,20 @@ test('a run that is given up and taken again is not settled by the late result o
   await first;
   const second = probe.execute(order('r1', { handler: 'wait', attempt: 2 }));
   gates[0]?.open();
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   assert.equal(probe.outcomes.length, 1);
   gates[1]?.open();
   assert.deepEqual([(await second).attempt, (await second).result], [2, '1']);
 });
 
-test('the same run twice at once is one order', () => {
+test('the same run twice at once is one order', async () => {
   const probe = new ActorProbe({ never: () => new Promise(() => {}) });
-  probe.send('execute', { orders: [order('r1', { handler: 'never' })] });
-  probe.send('execute', { orders: [order('r1', { handler: 'never' })] });
+  const twice = order('r1', { handler: 'never' });
+  probe.send('execute', { orders: [twice, twice] });
+  probe.send('execute', { orders: [twice] });
   probe.send('kill', { run: 'r1', reason: 'cancel' });
   probe.send('kill', { run: 'r1', reason: 'cancel' });
+  await turn();
   assert.equal(probe.outcomes.length, 1);
 });
 
@@ -169,8 +172,19 @@ test('log lines and progress carry the run; fields that are no JSON or long are 
   assert.deepEqual(probe.progress, [{ run: 'r1', fraction: 0.5, note: 'half' }]);
 });
 
+const BROKEN_ORDERS: readonly unknown[] = [
+  {},
+  [],
+  { ...order('r'), run: 1 },
+  { ...order('r'), task: null },
+  { ...order('r'), attempt: '1' },
+  { ...order('r'), handler: undefined },
+  { ...order('r'), input: {} },
+  { ...order('r'), timeoutMs: '9' },
+];
+
 test('the checks take real messages and refuse others', () => {
-  assert.equal(ioChecks.execute(order('r1')), true);
+  assert.equal(ioChecks.execute({ orders: [order('r1'), order('r2')] }), true);
   assert.equal(ioChecks.abort({ run: 'r1', reason: 'timeout' }), true);
   assert.equal(ioChecks.kill({ run: 'r1', reason: 'shutdown' }), true);
   for (const body of [
@@ -180,10 +194,12 @@ test('the checks take real messages and refuse others', () => {
     'x',
     {},
     [],
-    { ...order('r'), input: {} },
-    { ...order('r'), run: 1 },
+    order('r'),
+    { orders: {} },
+    { orders: [null] },
+    ...BROKEN_ORDERS.map((broken) => ({ orders: [order('fine'), broken] })),
   ]) {
-    assert.equal(ioChecks.execute(body), false);
+    assert.equal(ioChecks.execute(body), false, JSON.stringify(body));
   }
   for (const body of [
     null,

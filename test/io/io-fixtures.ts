@@ -12,6 +12,11 @@ export function order(run: string, over: Partial<ExecuteOrder> = {}): ExecuteOrd
   return { run, task: 'task', attempt: 1, handler: 'noop', input: '{}', timeoutMs: 1000, ...over };
 }
 
+/** Resolves when every microtask that is planned now, and those they plan, have run: a fill, a report. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** A reference whose deliveries are decided by `tryTell`. */
 export function fakeRef<M extends Messages>(
   name: string,
@@ -21,10 +26,13 @@ export function fakeRef<M extends Messages>(
     name,
     tryTell: (kind, body) => tryTell(kind, body),
     tell: async (kind, body) => {
-      for (let tries = 0; tryTell(kind, body) === Delivery.Full; tries++) {
+      let delivery = tryTell(kind, body);
+      for (let tries = 0; delivery === Delivery.Full; tries++) {
         if (tries > 1000) throw new Error('the receiver never had room');
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
+        delivery = tryTell(kind, body);
       }
+      if (delivery === Delivery.Closed) throw new Error('the receiver is stopped');
     },
     ask: () => Promise.reject(new Error('no questions here')),
   };
@@ -35,13 +43,38 @@ export interface Sent {
   readonly body: unknown;
 }
 
+/** Every message as `kind run`, in order; a letter of orders as one entry each. */
+export function kinds(sent: readonly Sent[]): string[] {
+  return sent.flatMap(({ kind, body }) =>
+    kind === 'execute'
+      ? ordersOf({ kind, body }).map(({ run }) => `execute ${run}`)
+      : [`${kind} ${(body as { run: string }).run}`],
+  );
+}
+
+/** The orders of one letter. */
+export function ordersOf({ kind, body }: Sent): readonly ExecuteOrder[] {
+  return kind === 'execute' ? (body as { orders: readonly ExecuteOrder[] }).orders : [];
+}
+
+/** The runs of each letter of orders. */
+export function letters(sent: readonly Sent[]): string[][] {
+  return sent
+    .filter(({ kind }) => kind === 'execute')
+    .map((letter) => ordersOf(letter).map(({ run }) => run));
+}
+
 /** An io actor alone: what it sends is kept, and outcomes can be awaited. */
 export class ActorProbe {
+  /** All outcomes, in the order they came; `letters` has them as they travelled. */
   readonly outcomes: Outcome[] = [];
+  readonly letters: (readonly Outcome[])[] = [];
   readonly progress: unknown[] = [];
   readonly logs: LogRecord[] = [];
   /** Refuses so many messages to `runs` before it takes the next one. */
   refuse = 0;
+  /** How it refuses them. */
+  refusal: Delivery = Delivery.Full;
   readonly #waiting = new Map<string, (outcome: Outcome) => void>();
   readonly #behaviour: ReturnType<ReturnType<typeof ioActor>['create']>;
 
@@ -102,11 +135,15 @@ export class ActorProbe {
   #take(kind: string, body: unknown): Delivery {
     if (this.refuse > 0) {
       this.refuse--;
-      return Delivery.Full;
+      return this.refusal;
     }
-    if (kind === 'progress') this.progress.push(body);
-    else {
-      const [outcome] = (body as { outcomes: [Outcome] }).outcomes;
+    if (kind === 'progress') {
+      this.progress.push(body);
+      return Delivery.Delivered;
+    }
+    const { outcomes } = body as { readonly outcomes: readonly Outcome[] };
+    this.letters.push(outcomes);
+    for (const outcome of outcomes) {
       this.outcomes.push(outcome);
       this.#waiting.get(outcome.run)?.(outcome);
     }

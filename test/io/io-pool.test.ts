@@ -9,7 +9,7 @@ import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import type { IoPoolOptions } from '../../src/workers/io-pool/io-pool-options.ts';
 import { MeasuredSizing } from '../../src/workers/io-pool/pool-size.ts';
 import { stopped, succeeded } from '../../src/workers/outcomes.ts';
-import { fakeRef, order, type Sent } from './io-fixtures.ts';
+import { fakeRef, kinds, letters, order, ordersOf, type Sent, turn } from './io-fixtures.ts';
 
 interface Rig {
   readonly pool: IoPool;
@@ -48,18 +48,17 @@ function rig(over: Partial<IoPoolOptions> = {}): Rig {
   return { pool, clock, ready, sent, outcomes, stuck, answers };
 }
 
-function kinds(sent: readonly Sent[]): string[] {
-  return sent.map(({ kind, body }) => `${kind} ${(body as { run: string }).run}`);
-}
-
-test('free slots take, busy ones do not, and a freed one takes the next', () => {
+test('free slots take, busy ones do not, and a freed one takes the next', async () => {
   const { pool, ready, sent, outcomes } = rig();
   for (const run of ['a', 'b', 'c']) ready.push(order(run));
   pool.wake();
   pool.wake();
+  await turn();
   assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
   assert.equal(pool.active, 2);
+  assert.equal(letters(sent).length, 1);
   assert.equal(pool.settle(succeeded(order('a'), '1', 3)), true);
+  await turn();
   assert.deepEqual(kinds(sent), ['execute a', 'execute b', 'execute c']);
   assert.deepEqual(
     outcomes.map(({ run, result }) => [run, result]),
@@ -71,24 +70,27 @@ test('R9: handlers that never settle, as many as slots, are aborted, killed, and
   const { pool, clock, ready, sent, outcomes } = rig();
   for (const run of ['a', 'b', 'c']) ready.push(order(run, { timeoutMs: 1000 }));
   pool.wake();
+  await turn();
   await clock.advance(999);
-  assert.equal(sent.length, 2);
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
   await clock.advance(1);
-  assert.deepEqual(kinds(sent.slice(2)), ['abort a', 'abort b']);
-  assert.deepEqual(sent[2]?.body, { run: 'a', reason: 'timeout' });
+  assert.deepEqual(kinds(sent).slice(2), ['abort a', 'abort b']);
+  assert.deepEqual(sent[1]?.body, { run: 'a', reason: 'timeout' });
   await clock.advance(100);
-  assert.deepEqual(kinds(sent.slice(4)), ['kill a', 'kill b']);
+  assert.deepEqual(kinds(sent).slice(4), ['kill a', 'kill b']);
   assert.equal(outcomes.length, 0);
   // What the actor says to a kill.
   for (const run of ['a', 'b']) pool.settle({ ...succeeded(order(run), '', 0), status: 'failed' });
   assert.equal(outcomes.length, 2);
-  assert.deepEqual(kinds(sent.slice(6)), ['execute c']);
+  await turn();
+  assert.deepEqual(kinds(sent).slice(6), ['execute c']);
 });
 
 test('a thread that answers nothing: outcomes by the pool, one call of onStuck, no order until it is replaced', async () => {
   const { pool, clock, ready, sent, outcomes, stuck } = rig({ slots: 3 });
   ready.push(order('a', { timeoutMs: 50, task: 'spin' }), order('b', { timeoutMs: 50 }), order('c'));
   pool.wake();
+  await turn();
   await clock.advance(250);
   assert.deepEqual(
     outcomes.map(({ run, status, error }) => [run, status, error?.code]),
@@ -102,9 +104,12 @@ test('a thread that answers nothing: outcomes by the pool, one call of onStuck, 
   assert.match(stuck[0]?.message ?? '', /task spin/);
   ready.push(order('d'));
   pool.wake();
+  await turn();
   await clock.advance(100);
   assert.equal(kinds(sent).includes('execute d'), false);
   pool.threadLost({ code: 'thread-lost', message: 'replaced' });
+  assert.equal(pool.active, 0);
+  await turn();
   assert.deepEqual(
     outcomes.slice(2).map(({ run, status, error }) => [run, status, error?.code]),
     [['c', 'interrupted', 'thread-lost']],
@@ -115,10 +120,11 @@ test('a thread that answers nothing: outcomes by the pool, one call of onStuck, 
   assert.equal(pool.lateOutcomes, 1);
 });
 
-test('an order told to stop before its thread was lost has stopped, and is not run again', () => {
+test('an order told to stop before its thread was lost has stopped, and is not run again', async () => {
   const { pool, ready, outcomes } = rig();
   ready.push(order('a'), order('b'));
   pool.wake();
+  await turn();
   pool.abort('a', 'cancel');
   pool.threadLost({ code: 'worker-lost', message: 'heap' });
   assert.deepEqual(
@@ -131,29 +137,38 @@ test('an order told to stop before its thread was lost has stopped, and is not r
   assert.equal(pool.active, 0);
 });
 
-test('a full mailbox: the one order is held, offered again, and never lost or sent twice', async () => {
+test('a full mailbox: the letter is held whole, offered again, and never lost or sent twice', async () => {
   const { pool, clock, ready, sent, answers } = rig();
   answers.push(Delivery.Full, Delivery.Full, Delivery.Closed);
-  ready.push(order('a'), order('b'));
+  ready.push(order('a'), order('b'), order('c'));
   pool.wake();
+  await turn();
   assert.equal(ready.length, 1);
-  assert.equal(pool.active, 1);
+  assert.equal(pool.active, 2);
   pool.wake();
+  await turn();
+  assert.deepEqual(kinds(sent), []);
+  assert.equal(answers.length, 1);
+  await clock.advance(100);
+  assert.equal(answers.length, 0);
   assert.deepEqual(kinds(sent), []);
   await clock.advance(100);
-  assert.deepEqual(kinds(sent), []);
-  await clock.advance(100);
-  assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
+  assert.deepEqual(letters(sent), [['a', 'b']]);
+  assert.equal(pool.active, 2);
 });
 
-test('a held order can be cancelled before it was sent', () => {
+test('a held order can be cancelled before it was sent', async () => {
   const { pool, ready, sent, outcomes, answers } = rig();
   answers.push(Delivery.Full);
-  ready.push(order('a'), order('b'));
+  ready.push(order('a'), order('b'), order('c'));
   pool.wake();
+  await turn();
   assert.equal(pool.abort('a', 'cancel'), true);
   assert.equal(outcomes[0]?.status, 'cancelled');
-  assert.deepEqual(kinds(sent), ['execute b']);
+  await turn();
+  assert.deepEqual(kinds(sent), ['execute b', 'execute c']);
+  assert.equal(pool.abort('a', 'cancel'), false);
+  assert.equal(outcomes.length, 1);
 });
 
 test('an order that finds no room for its whole timeout is interrupted, and the thread counts as stuck', async () => {
@@ -162,19 +177,26 @@ test('an order that finds no room for its whole timeout is interrupted, and the 
   own.push(...answers);
   ready.push(order('a', { timeoutMs: 1000 }));
   pool.wake();
-  await clock.advance(2000);
+  await turn();
+  await clock.advance(999);
+  assert.equal(outcomes.length, 0);
+  await clock.advance(1001);
   assert.equal(outcomes[0]?.status, 'interrupted');
+  assert.equal(outcomes.length, 1);
   assert.equal(stuck.length, 1);
+  assert.match(stuck[0]?.message ?? '', /room for run a of task task within 1000 ms/);
 });
 
 test('an abort that found no room is sent again', async () => {
   const { pool, ready, sent, answers } = rig();
   ready.push(order('a'));
   pool.wake();
+  await turn();
   answers.push(Delivery.Full);
   pool.abort('a', 'cancel');
   assert.deepEqual(kinds(sent), ['execute a']);
   pool.wake();
+  await turn();
   assert.deepEqual(kinds(sent), ['execute a', 'abort a']);
 });
 
@@ -183,16 +205,18 @@ test('abort of an unknown run is false; a second abort changes nothing', async (
   assert.equal(pool.abort('a', 'cancel'), false);
   ready.push(order('a'));
   pool.wake();
+  await turn();
   assert.equal(pool.abort('a', 'cancel'), true);
   assert.equal(pool.abort('a', 'timeout'), true);
   assert.deepEqual(kinds(sent), ['execute a', 'abort a']);
   assert.deepEqual(sent[1]?.body, { run: 'a', reason: 'cancel' });
 });
 
-test('outcomes of another attempt, of a settled run and of none are late', () => {
+test('outcomes of another attempt, of a settled run and of none are late', async () => {
   const { pool, ready, outcomes } = rig();
   ready.push(order('a', { attempt: 2 }));
   pool.wake();
+  await turn();
   assert.equal(pool.settle(succeeded(order('a', { attempt: 1 }), '', 0)), false);
   assert.equal(pool.settle(succeeded(order('x'), '', 0)), false);
   assert.equal(pool.settle(succeeded(order('a', { attempt: 2 }), '', 0)), true);
@@ -205,6 +229,7 @@ test('drain takes nothing more and resolves with the last outcome; its timer is 
   const { pool, clock, ready, sent } = rig();
   ready.push(order('a'), order('b'), order('c'));
   pool.wake();
+  await turn();
   let drained = false;
   const drain = pool.drain().then(() => {
     drained = true;
@@ -215,15 +240,20 @@ test('drain takes nothing more and resolves with the last outcome; its timer is 
   pool.settle(succeeded(order('b'), '', 0));
   await drain;
   await pool.drain();
-  assert.equal(sent.length, 2);
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b']);
   assert.equal(clock.timers, 0);
 });
 
 test('destroy kills what runs, gives every order its outcome, and may be called again', async () => {
   const { pool, clock, ready, sent, outcomes, answers } = rig();
-  ready.push(order('a'), order('b'), order('c'));
-  answers.push(Delivery.Delivered, Delivery.Full);
+  ready.push(order('a'));
   pool.wake();
+  await turn();
+  ready.push(order('b'), order('c'));
+  answers.push(Delivery.Full);
+  pool.wake();
+  await turn();
+  assert.equal(pool.active, 2);
   const drained = pool.drain();
   let destroyed = false;
   const destroy = Promise.all([pool.destroy(), pool.destroy()]).then(() => {
@@ -248,7 +278,8 @@ test('destroy kills what runs, gives every order its outcome, and may be called 
   assert.equal(outcomes.length, 2);
   assert.equal(clock.timers, 0);
   pool.wake();
-  assert.equal(sent.length, 2);
+  await turn();
+  assert.deepEqual(kinds(sent), ['execute a', 'kill a']);
 });
 
 test('destroy does not wait for a thread that answers nothing longer than the grace, or that is lost', async () => {
@@ -256,6 +287,7 @@ test('destroy does not wait for a thread that answers nothing longer than the gr
     const { pool, clock, ready } = rig();
     ready.push(order('a'));
     pool.wake();
+    await turn();
     const destroyed = pool.destroy();
     if (lost) pool.threadLost({ code: 'thread-lost', message: 'gone' });
     else await clock.advance(100);
@@ -268,6 +300,7 @@ test('one timer for all, capped, and none for runs that end in time', async () =
   const { pool, clock, ready, sent } = rig({ slots: 100 });
   for (let run = 0; run < 100; run++) ready.push(order(String(run), { timeoutMs: 3_600_000 + run }));
   pool.wake();
+  await turn();
   assert.equal(clock.timers, 1);
   await clock.advance(3_599_999);
   assert.equal(sent.length, 100);
@@ -279,18 +312,22 @@ test('one timer for all, capped, and none for runs that end in time', async () =
   assert.equal(clock.timers, 0);
 });
 
-test('resize: more slots take at once, fewer let the rest end', () => {
+test('resize: more slots take at once, fewer let the rest end', async () => {
   const { pool, ready, sent } = rig({ slots: 1 });
   for (const run of ['a', 'b', 'c', 'd']) ready.push(order(run));
   pool.wake();
+  await turn();
   pool.resize(3);
-  assert.equal(sent.length, 3);
+  await turn();
+  assert.deepEqual(kinds(sent), ['execute a', 'execute b', 'execute c']);
   pool.resize(1);
   assert.equal(pool.slots, 1);
   pool.settle(succeeded(order('a'), '', 0));
   pool.settle(succeeded(order('b'), '', 0));
-  assert.equal(sent.length, 3);
+  await turn();
+  assert.equal(kinds(sent).length, 3);
   pool.settle(succeeded(order('c'), '', 0));
+  await turn();
   assert.deepEqual(kinds(sent).slice(3), ['execute d']);
 });
 
@@ -301,6 +338,7 @@ test('a measured pool follows what it measures', async () => {
   for (let second = 0; second < 20; second++) {
     for (let run = 0; run < 2; run++) ready.push(order(`${second}-${run}`));
     pool.wake();
+    await turn();
     await clock.advance(1000);
     for (let run = 0; run < 2; run++) pool.settle(succeeded(order(`${second}-${run}`), '', 90));
     pool.measure(20);
@@ -315,6 +353,7 @@ test('the busy ratio is the share of slot time since the last look', async () =>
   assert.equal(pool.busyRatio, 0);
   ready.push(order('a', { timeoutMs: 60_000 }));
   pool.wake();
+  await turn();
   await clock.advance(1000);
   pool.settle(succeeded(order('a'), '', 0));
   await clock.advance(1000);
@@ -323,7 +362,7 @@ test('the busy ratio is the share of slot time since the last look', async () =>
   assert.equal(pool.busyRatio, 0);
 });
 
-test('an outcome that makes new work, and new work that wakes the pool, do not overfill it', () => {
+test('an outcome that makes new work, and new work that wakes the pool, do not overfill it', async () => {
   const seen: number[] = [];
   const r = rig({
     onOutcome: (outcome) => {
@@ -334,9 +373,12 @@ test('an outcome that makes new work, and new work that wakes the pool, do not o
   });
   r.ready.push(order('a'));
   r.pool.wake();
+  await turn();
   for (let step = 0; step < 60; step++) {
-    const sent = r.sent[step];
-    if (sent !== undefined) r.pool.settle(succeeded(sent.body as ExecuteOrder, '', 0));
+    const next = r.sent.flatMap(ordersOf)[step];
+    if (next !== undefined) r.pool.settle(succeeded(next, '', 0));
+    assert.ok(r.pool.active <= 2);
+    await turn();
     assert.ok(r.pool.active <= 2);
   }
   assert.equal(seen.length, 60);

@@ -8,7 +8,13 @@
  */
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { type ActorRef, Delivery, type EnvelopeOf } from '../../actors/kernel/envelope.ts';
-import { assertNever, type ColibriError, cutText } from '../../actors/kernel/errors.ts';
+import {
+  assertNever,
+  type ColibriError,
+  cutText,
+  type ErrorData,
+  toErrorData,
+} from '../../actors/kernel/errors.ts';
 import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../actors/kernel/index.ts';
 import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
 import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
@@ -46,9 +52,9 @@ export function ioActor(options: IoActorOptions): ActorDefinition<IoMessages> {
   };
 }
 
-/** Outcomes in one message, at most, and code units of results after which it is closed. */
-const LETTER_OUTCOMES = 256;
-const LETTER_TEXT = 256 * 1024;
+/** Bounds of one message: outcomes, and code units of what they carry, unless a single one carries more. */
+export const LETTER_OUTCOMES = 256;
+export const LETTER_TEXT = 256 * 1024;
 
 interface LiveRun {
   readonly order: ExecuteOrder;
@@ -197,21 +203,28 @@ class IoActor implements Behaviour<IoMessages> {
     if (this.#ended.length === 1) queueMicrotask(() => this.#report());
   }
 
-  /** What ended within one turn travels together, in letters of a bounded size. */
+  /** What ended within one turn travels together, in letters of a bounded size, in the order it ended. */
   #report(): void {
-    for (let from = 0; from < this.#ended.length; ) {
-      let text = 0;
-      let to = from;
-      while (to < this.#ended.length && to - from < LETTER_OUTCOMES && text < LETTER_TEXT) {
-        text += this.#ended[to++]!.result?.length ?? 0;
-      }
-      const outcomes = this.#ended.slice(from, to);
-      from = to;
-      if (this.#runs.tryTell('outcomes', { outcomes }) !== Delivery.Full) continue;
-      // At most one waiting a slot. If it is refused for good, main's deadline ends the run.
-      this.#runs.tell('outcomes', { outcomes }).catch(() => {});
-    }
+    const ended = this.#ended;
     this.#ended = [];
+    for (let from = 0; from < ended.length; ) {
+      const to = letterEnd(ended, from);
+      this.#tellRuns(ended.slice(from, to));
+      from = to;
+    }
+  }
+
+  /**
+   * Waits where there is no room: at most one letter a slot. Refused for good (the receiver is stopped), the
+   * outcomes are lost here but not the runs: main holds each until its deadline and then ends it itself.
+   */
+  #tellRuns(outcomes: readonly Outcome[]): void {
+    if (this.#runs.tryTell('outcomes', { outcomes }) === Delivery.Delivered) return;
+    this.#runs.tell('outcomes', { outcomes }).catch((thrown: unknown) => {
+      const why = toErrorData(thrown).message;
+      const fields = { runs: outcomes.slice(0, 10).map(({ run }) => run), count: outcomes.length };
+      this.#log('error', `could not report outcomes; deadlines will end their runs: ${why}`, fields);
+    });
   }
 
   #ranMs(live: LiveRun): number {
@@ -231,6 +244,26 @@ class IoActor implements Behaviour<IoMessages> {
       fields: fields === null ? null : jsonFields(fields),
     });
   }
+}
+
+/** Where the letter that starts at `from` ends. */
+function letterEnd(ended: readonly Outcome[], from: number): number {
+  const limit = Math.min(ended.length, from + LETTER_OUTCOMES);
+  let text = 0;
+  for (let at = from; at < limit; at++) {
+    text += textOf(ended[at]!);
+    if (text > LETTER_TEXT && at > from) return at;
+  }
+  return limit;
+}
+
+/** Code units of the result or, for a failure, of messages and stacks: 48 Ki at most, cut where it was made. */
+function textOf({ result, error }: Outcome): number {
+  let text = result?.length ?? 0;
+  for (let at: ErrorData | null | undefined = error; at; at = at.cause) {
+    text += at.message.length + (at.stack?.length ?? 0);
+  }
+  return text;
 }
 
 function defaultGuard(name: 'io' | 'guest'): typeof guardThread | null {

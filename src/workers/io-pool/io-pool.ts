@@ -23,12 +23,15 @@ import { KillReceipts } from './kill-receipts.ts';
 
 export type { IoPoolOptions } from './io-pool-options.ts';
 
-/** Orders in one message, at most, and code units of input after which it is closed. */
-const LETTER_ORDERS = 128;
-const LETTER_TEXT = 64 * 1024;
+/** Bounds of one message: orders, and code units of their inputs, unless a single one has more. */
+export const LETTER_ORDERS = 128;
+export const LETTER_TEXT = 64 * 1024;
 
 /** How soon an order that was refused is offered again if nothing else happens. */
 const RETRY_MS = 100;
+
+/** Due time of an order that was taken and not offered to the actor yet. */
+const NEVER = Number.POSITIVE_INFINITY;
 
 export class IoPool implements Pool {
   readonly name: 'io' | 'guest';
@@ -37,7 +40,7 @@ export class IoPool implements Pool {
   readonly #graceMs: number;
   readonly #held: HeldOrders;
   readonly #busy: BusyMeter;
-  /** Taken in this turn, or refused by the actor for want of room: one letter at most. */
+  /** Taken in this turn, or refused by the actor for want of room: never much more than one letter. */
   #unsent: HeldOrder[] = [];
   /** The actor had no room for `#unsent`: nothing is taken until it has. */
   #refused = false;
@@ -101,14 +104,18 @@ export class IoPool implements Pool {
     this.#flushSignals();
     if (this.#refused) this.#send();
     const { source } = this.#options;
+    let text = 0;
     while (!this.#closed && !this.#stuck && !this.#refused && this.active < this.#slots) {
       if (source.peekTask() === undefined) break;
       const order = source.take();
       if (order === undefined) break;
       this.#take(order);
-      if (this.#unsent.length >= LETTER_ORDERS || order.input.length >= LETTER_TEXT) this.#send();
+      text += order.input.length;
+      if (this.#unsent.length < LETTER_ORDERS && text < LETTER_TEXT) continue;
+      this.#send();
+      text = 0;
     }
-    this.#send();
+    if (!this.#refused) this.#send();
   };
 
   /** Takes an outcome from the thread. False for a late or unknown one, which is counted and ignored. */
@@ -212,7 +219,7 @@ export class IoPool implements Pool {
       order,
       phase: HoldPhase.Unsent,
       startMono: nowMono,
-      dueMono: Number.POSITIVE_INFINITY,
+      dueMono: NEVER,
       reason: null,
       owed: null,
     };
@@ -220,30 +227,40 @@ export class IoPool implements Pool {
     this.#unsent.push(held);
   }
 
+  /** Sends what was taken, letter by letter, until the actor has no room. */
   #send(): void {
-    if (this.#unsent.length === 0 || this.#stuck) return;
-    const nowMono = this.#clock.monoMs();
-    const letter = this.#unsent;
-    const orders = letter.map((held) => held.order);
-    this.#refused = this.#options.actor.tryTell('execute', { orders }) !== Delivery.Delivered;
-    if (this.#refused) {
-      for (const held of letter) this.#held.schedule(held, nowMono + RETRY_MS);
-      return;
+    while (this.#unsent.length > 0 && !this.#stuck) {
+      const nowMono = this.#clock.monoMs();
+      const letter = this.#unsent.slice(0, letterLength(this.#unsent));
+      const orders = letter.map((held) => held.order);
+      this.#refused = this.#options.actor.tryTell('execute', { orders }) !== Delivery.Delivered;
+      if (this.#refused) {
+        // One that was refused before keeps its due time: frequent refusals must not put off its end.
+        for (const held of this.#unsent) if (held.dueMono === NEVER) this.#offerAgain(held, nowMono);
+        return;
+      }
+      this.#unsent = this.#unsent.slice(letter.length);
+      for (const held of letter) {
+        held.phase = HoldPhase.Running;
+        held.startMono = nowMono;
+        this.#held.schedule(held, nowMono + held.order.timeoutMs);
+      }
     }
-    this.#unsent = [];
-    for (const held of letter) {
-      held.phase = HoldPhase.Running;
-      held.startMono = nowMono;
-      this.#held.schedule(held, nowMono + held.order.timeoutMs);
-    }
+  }
+
+  #offerAgain(held: HeldOrder, nowMono: number): void {
+    this.#held.schedule(held, Math.min(nowMono + RETRY_MS, held.startMono + held.order.timeoutMs));
   }
 
   #onDue(held: HeldOrder, nowMono: number): void {
     switch (held.phase) {
       case HoldPhase.Unsent:
-        this.#held.schedule(held, nowMono + RETRY_MS);
-        if (nowMono - held.startMono < held.order.timeoutMs) this.wake();
-        else this.#giveUp(held, nowMono);
+        if (nowMono >= held.startMono + held.order.timeoutMs) {
+          this.#giveUp(held, nowMono);
+        } else {
+          this.#offerAgain(held, nowMono);
+          this.wake();
+        }
         break;
       case HoldPhase.Running:
         this.#startAbort(held, 'timeout', nowMono);
@@ -272,9 +289,13 @@ export class IoPool implements Pool {
     const first = !this.#stuck;
     this.#stuck = true;
     const ranMs = nowMono - held.startMono;
+    const missed =
+      held.phase === HoldPhase.Unsent
+        ? `have room for run ${order.run} of task ${order.task} within ${order.timeoutMs} ms, got none`
+        : `answer for run ${order.run} of task ${order.task} within ${2 * this.#graceMs} ms, got nothing`;
     const cause: ErrorData = {
       code: 'thread-lost',
-      message: `expected the ${this.name} thread to answer for run ${order.run} of task ${order.task} within ${2 * this.#graceMs} ms, got nothing; its event loop is blocked`,
+      message: `expected the ${this.name} thread to ${missed}; its event loop is blocked`,
     };
     this.#give(held, reason === null ? interrupted(order, cause, 0) : stopped(order, reason, ranMs, cause));
     if (first) this.#options.onStuck(cause);
@@ -308,6 +329,17 @@ export class IoPool implements Pool {
       if (held.owed !== null && held.reason !== null) this.#signal(held.owed, held, held.reason);
     }
   }
+}
+
+/** Orders that fit into one letter, at least one. */
+function letterLength(unsent: readonly HeldOrder[]): number {
+  const limit = Math.min(unsent.length, LETTER_ORDERS);
+  let text = 0;
+  for (let at = 0; at < limit; at++) {
+    text += unsent[at]!.order.input.length;
+    if (text > LETTER_TEXT && at > 0) return at;
+  }
+  return limit;
 }
 
 function toSlots(slots: number): number {
