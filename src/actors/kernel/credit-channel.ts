@@ -7,7 +7,8 @@
  * - envelopes go out in the order in which they were accepted; a reply may pass envelopes that wait for credit,
  *   and takes none itself: else a question could wait for an answer stuck behind messages to its own asker.
  *   Replies are bounded by the questions that the other side has open
- * - one message to the port a turn of the event loop, at most `FRAME_LIMIT` envelopes in it
+ * - one message to the port a turn of the event loop, or one for every `FRAME_BYTES` under load, so that the other
+ *   side works on the first while this one makes the next
  * - every envelope accepted is consumed by the other side or returned by `close`
  * Consumed envelopes are named by sequence number, since actors there consume at their own pace.
  */
@@ -29,7 +30,8 @@ export interface ChannelReceiver {
   onReply(value: unknown): void;
 }
 
-const FRAME_LIMIT = 1024;
+/** A frame leaves at once when it is so long, in code units. */
+const FRAME_BYTES = 32 * 1024;
 
 export class CreditChannel {
   readonly #credit: Credit;
@@ -37,6 +39,7 @@ export class CreditChannel {
   readonly #outbox: Mailbox<string>;
   /** Paid for, leaving with the next frames. */
   #leaving: string[] = [];
+  #leavingBytes = 0;
   /** Sent or leaving, not known to be consumed: sequence number → text. */
   readonly #unconsumed = new Map<number, string>();
   #post: ((frame: string) => void) | null = null;
@@ -123,8 +126,7 @@ export class CreditChannel {
   /** Sends at once what may go, with the credit that is owed. */
   flush(): void {
     if (this.#closed || this.#post === null) return;
-    while (this.#leaving.length > 0) this.#postFrame();
-    if (this.#owedMessages > 0) this.#postFrame();
+    if (this.#leaving.length > 0 || this.#owedMessages > 0) this.#postFrame();
   }
 
   /** Resolves once everything accepted has been sent (not: consumed). At once for a closed channel. */
@@ -156,7 +158,7 @@ export class CreditChannel {
   #sendNow(text: string): boolean {
     if (this.#closed) return false;
     if (isReplyText(text)) {
-      this.#leaving.push(text);
+      this.#leave(text);
       this.#flushSoon();
       return true;
     }
@@ -174,7 +176,13 @@ export class CreditChannel {
     this.#messagesLeft--;
     this.#bytesLeft -= text.length;
     this.#unconsumed.set(this.#nextOut++, text);
+    this.#leave(text);
+  }
+
+  #leave(text: string): void {
     this.#leaving.push(text);
+    this.#leavingBytes += text.length;
+    if (this.#leavingBytes >= FRAME_BYTES && this.#post !== null) this.#postFrame();
   }
 
   #payFromOutbox(): void {
@@ -234,8 +242,9 @@ export class CreditChannel {
   }
 
   #postFrame(): void {
-    const texts = this.#leaving.length <= FRAME_LIMIT ? this.#leaving : this.#leaving.splice(0, FRAME_LIMIT);
-    if (texts === this.#leaving) this.#leaving = [];
+    const texts = this.#leaving;
+    this.#leaving = [];
+    this.#leavingBytes = 0;
     const owed = this.#owed;
     this.#owed = [];
     this.#owedMessages = 0;

@@ -40,7 +40,7 @@ export class IoPool implements Pool {
   readonly #graceMs: number;
   readonly #held: HeldOrders;
   readonly #busy: BusyMeter;
-  /** Taken in this turn, or refused by the actor for want of room: never much more than one letter. */
+  /** Taken in this turn, or refused by the actor for want of room: one letter and one order at most. */
   #unsent: HeldOrder[] = [];
   /** The actor had no room for `#unsent`: nothing is taken until it has. */
   #refused = false;
@@ -109,11 +109,12 @@ export class IoPool implements Pool {
       if (source.peekTask() === undefined) break;
       const order = source.take();
       if (order === undefined) break;
-      this.#take(order);
       text += order.input.length;
-      if (this.#unsent.length < LETTER_ORDERS && text < LETTER_TEXT) continue;
-      this.#send();
-      text = 0;
+      if (this.#unsent.length === LETTER_ORDERS || text > LETTER_TEXT) {
+        this.#send();
+        text = order.input.length;
+      }
+      this.#take(order);
     }
     if (!this.#refused) this.#send();
   };
