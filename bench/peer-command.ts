@@ -1,4 +1,4 @@
-/** The command-line tools that file work is compared with: one process a file, as many at once as cores. */
+/** The command-line tools that file work is compared with, under xargs with as many processes as cores. */
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { CorpusFile } from './corpus.ts';
@@ -7,9 +7,13 @@ export function isInstalled(tool: string): boolean {
   return spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** `argv` with one path more, for each file, under `xargs -P`. Rejects where one fails. */
+/**
+ * `argv` over all files under `xargs -P`, an equal share a process, so that starting processes costs the peer next to
+ * nothing. Rejects where one fails.
+ */
 export function runPeer(argv: readonly string[], files: readonly CorpusFile[]): Promise<void> {
-  const child = spawn('xargs', ['-0', '-n1', `-P${availableParallelism()}`, ...argv], {
+  const share = Math.ceil(files.length / availableParallelism());
+  const child = spawn('xargs', ['-0', `-n${share}`, `-P${availableParallelism()}`, ...argv], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   child.stdin.end(files.map(({ path }) => path).join('\0'));

@@ -32,14 +32,13 @@ test('what is woken for one by one within a turn travels in one letter', async (
   for (const run of names(5)) {
     ready.push(order(run));
     pool.wake();
-    await Promise.resolve();
+    assert.equal(pool.active, 0);
   }
   await turn();
   ready.push(order('next'));
   pool.wake();
   await turn();
-  assert.deepEqual(letters(sent).flat(), [...names(5), 'next']);
-  assert.equal(letters(sent).at(-1)?.length, 1);
+  assert.deepEqual(letters(sent), [names(5), ['next']]);
 });
 
 test('128 orders are one letter, 129 are two, and the order is kept', async () => {
@@ -210,6 +209,21 @@ test('unsent orders end at their own timeouts; the rest of the letter goes with 
     ['c', 'interrupted'],
   ]);
   assert.deepEqual(letters(r.sent), [['d']]);
+});
+
+test('of more than a letter, the first refused: one order beyond it is held, with a deadline as all others', async () => {
+  const r = rig({ slots: 300 });
+  r.answers.push(...Array.from({ length: 1000 }, () => Delivery.Full));
+  await offer(r, ...names(200).map((run): [string] => [run]));
+  assert.equal(r.pool.active, 129);
+  assert.equal(r.ready.length, 71);
+  for (const run of names(128)) r.pool.abort(run, 'cancel');
+  r.pool.resize(1);
+  await r.clock.advance(999);
+  assert.equal(r.outcomes.length, 128);
+  await r.clock.advance(1);
+  assert.deepEqual(ends(r).at(-1), ['r128', 'interrupted']);
+  assert.equal(r.outcomes.length, 129);
 });
 
 test('wakes that are refused again and again do not put off the end of unsent orders', async () => {

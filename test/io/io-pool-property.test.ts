@@ -5,43 +5,77 @@ import { Delivery } from '../../src/actors/kernel/envelope.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
 import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
-import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
+import { IoPool, LETTER_ORDERS, LETTER_TEXT } from '../../src/workers/io-pool/io-pool.ts';
 import { failed, stopped, succeeded } from '../../src/workers/outcomes.ts';
-import { fakeRef, order } from './io-fixtures.ts';
+import { fakeRef, order, turn } from './io-fixtures.ts';
 
 /** What a scripted actor, its thread and the users do next. */
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant('offer' as const), timeoutMs: fc.integer({ min: 1, max: 300 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('offer' as const),
+      timeoutMs: fc.integer({ min: 1, max: 300 }),
+      /** Orders offered together, and the length of the input of each. */
+      count: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 200 })),
+      inputLength: fc.oneof(fc.constant(2), fc.constantFrom(500, 30_000, LETTER_TEXT + 1)),
+    }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('succeed', 'fail', 'repeat'), at: fc.nat() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancel', 'forget'), at: fc.nat() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('cancel', 'cancel-taken', 'forget'), at: fc.nat() }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('turn' as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 200 }) }),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('refuse' as const), times: fc.integer({ min: 1, max: 3 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('refuse' as const),
+      times: fc.integer({ min: 1, max: 3 }),
+      how: fc.constantFrom(Delivery.Full, Delivery.Closed, Delivery.Dropped),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('resize' as const), slots: fc.integer({ min: 1, max: 5 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('resize' as const),
+      slots: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 100, max: 300 })),
+    }),
   },
 );
 
+/** Within the bounds, of orders that were not sent before and have no outcome yet. */
+function checkLetter(letter: readonly ExecuteOrder[], sent: Set<string>, outcomes: readonly Outcome[]): void {
+  const text = letter.reduce((sum, { input }) => sum + input.length, 0);
+  assert.ok(letter.length >= 1 && letter.length <= LETTER_ORDERS);
+  assert.ok(text <= LETTER_TEXT || letter.length === 1);
+  const ended = new Set(outcomes.map(({ run }) => run));
+  for (const { run } of letter) {
+    assert.ok(!sent.has(run) && !ended.has(run), run);
+    sent.add(run);
+  }
+}
+
 test('every order gets exactly one outcome, and slots are never exceeded, whatever the thread does', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const clock = new TestClock();
       const ready: ExecuteOrder[] = [];
       /** Orders the thread has; it may forget one, which then never answers by itself. */
       const thread: ExecuteOrder[] = [];
       const taken: ExecuteOrder[] = [];
       const outcomes: Outcome[] = [];
-      const allowed = { slots: 3, refusals: 0 };
+      const sent = new Set<string>();
+      const allowed: { slots: number; refusals: number; how: Delivery } = {
+        slots: 3,
+        refusals: 0,
+        how: Delivery.Full,
+      };
       const take = () => {
         const next = ready.shift();
         if (next === undefined) return undefined;
@@ -52,9 +86,13 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
       const actor = fakeRef<IoMessages>('io', (kind, body) => {
         if (allowed.refusals > 0) {
           allowed.refusals--;
-          return Delivery.Full;
+          return allowed.how;
         }
-        if (kind === 'execute') thread.push(...(body as { orders: ExecuteOrder[] }).orders);
+        if (kind === 'execute') {
+          const { orders } = body as { readonly orders: readonly ExecuteOrder[] };
+          checkLetter(orders, sent, outcomes);
+          thread.push(...orders);
+        }
         if (kind === 'kill') {
           const held = thread.find(({ run }) => run === (body as { run: string }).run);
           if (held !== undefined) queueMicrotask(() => pool.settle(stopped(held, 'timeout', 1)));
@@ -68,7 +106,10 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
         slots: allowed.slots,
         graceMs: 50,
         clock,
-        onOutcome: (outcome) => outcomes.push(outcome),
+        onOutcome: (outcome) => {
+          outcomes.push(outcome);
+          pool.wake();
+        },
         onStuck: (cause) => queueMicrotask(() => pool.threadLost(cause)),
       });
       let runs = 0;
@@ -76,8 +117,14 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
         const chosen = 'at' in next && thread.length > 0 ? thread[next.at % thread.length]! : null;
         switch (next.do) {
           case 'offer':
-            ready.push(order(`r${runs++}`, { timeoutMs: next.timeoutMs }));
+            for (let i = 0; i < next.count; i++) {
+              const input = 'x'.repeat(next.inputLength);
+              ready.push(order(`r${runs++}`, { timeoutMs: next.timeoutMs, input }));
+            }
             pool.wake();
+            break;
+          case 'turn':
+            await turn();
             break;
           case 'succeed':
             if (chosen !== null) pool.settle(succeeded(chosen, '1', 1));
@@ -91,6 +138,9 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
           case 'cancel':
             if (chosen !== null) pool.abort(chosen.run, 'cancel');
             break;
+          case 'cancel-taken':
+            if (taken.length > 0) pool.abort(taken[next.at % taken.length]!.run, 'cancel');
+            break;
           case 'forget':
             if (chosen !== null) thread.splice(thread.indexOf(chosen), 1);
             break;
@@ -99,6 +149,7 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
             break;
           case 'refuse':
             allowed.refusals += next.times;
+            allowed.how = next.how;
             break;
           case 'lose':
             thread.length = 0;
@@ -120,6 +171,6 @@ test('every order gets exactly one outcome, and slots are never exceeded, whatev
       await pool.destroy();
       assert.equal(clock.timers, 0);
     }),
-    { numRuns: 150 },
+    { numRuns: 300 },
   );
 });

@@ -226,6 +226,8 @@ export class IoPool implements Pool {
     };
     this.#held.add(held);
     this.#unsent.push(held);
+    // The one that did not fit into a letter which was then refused.
+    if (this.#refused) this.#offerAgain(held, nowMono);
   }
 
   /** Sends what was taken, letter by letter, until the actor has no room. */
