@@ -50,8 +50,8 @@ export class RuntimeReport {
       stopping,
       queues: runs.queues(),
       pools: this.#pools(),
-      tasks: [...runs.tasks].map((task) => this.#task(task)),
-      liveRuns: runs.liveRuns,
+      tasks: [...runs.table.tasks].map((task) => this.#task(task)),
+      liveRuns: runs.table.size,
       threadRestarts: {
         cpu: this.#cpuRestarts,
         ...Object.fromEntries([...router.links].map((link) => [link.name, link.stats.restarts])),
@@ -83,7 +83,7 @@ export class RuntimeReport {
     ];
   }
 
-  #task(task: Runs['tasks'] extends Iterable<infer Task> ? Task : never): TaskView {
+  #task(task: Runs['table']['tasks'] extends Iterable<infer Task> ? Task : never): TaskView {
     const { spec } = task;
     return {
       name: spec.name,

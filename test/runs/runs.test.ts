@@ -108,7 +108,7 @@ test('an outcome that comes twice, late, or for another attempt is counted and i
   runs.outcome(late);
   runs.outcome({ ...late, run: 'never@seen' });
   assert.equal(runs.lateOutcomes, 3);
-  assert.equal(runs.show(run)?.state, 'running');
+  assert.equal(runs.table.get(run)?.state, 'running');
   finish(run);
   await settle();
 });
@@ -139,7 +139,7 @@ test('overlap: skip, queue-one, queue-all, cancel-running, allow', () => {
   assert.equal(started('queue-all'), 3);
   assert.equal(started('cancel-running'), 2);
   assert.deepEqual(
-    [...runs.tasks].map((task) => task.live),
+    [...runs.table.tasks].map((task) => task.live),
     [0, 0, 0, 0, 3],
   );
 });
@@ -256,7 +256,7 @@ test('cancel works in every state; a cancelled running run is aborted', async ()
   const running = pool.taken[0]!.run;
   trigger('a');
   trigger('a');
-  const [third, second] = runs
+  const [third, second] = runs.table
     .list({ task: null, state: null, limit: 10 })
     .filter((view) => view.run !== running);
   assert.equal(runs.cancel(third!.run), 'cancelled');
@@ -290,7 +290,7 @@ test('replay makes a new run of a dead letter and takes it out; purge forgets', 
   assert.equal(pool.held.get(`${first.run}~1`)?.input, '{"n":1}');
   finish(`${first.run}~1`, failed);
   assert.deepEqual(runs.replay({ runs: null, task: 'a' }).runs, [`${first.run}~2`]);
-  assert.equal(runs.purge({ runs: null, task: null }), 2);
+  assert.equal(runs.deadLetters.purge({ runs: null, task: null }), 2);
   assert.equal(depth('dead-letter'), 0);
 });
 
@@ -355,7 +355,7 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
         else if (action.do === 'advance') await s.clock.advance(action.ms);
         else if (action.do === 'replay') s.runs.replay({ runs: null, task: null });
         else {
-          const live = s.runs
+          const live = s.runs.table
             .list({ task: null, state: null, limit: 100 })
             .filter((view) => !isTerminal(view.state as RunState));
           const view = live[action.pick % Math.max(1, live.length)];
@@ -371,16 +371,17 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
         );
         assert.ok(grouped.length <= 1, 'group limit');
       }
-      for (let round = 0; round < 500 && s.runs.liveRuns > 0; round++) {
+      for (let round = 0; round < 500 && s.runs.table.size > 0; round++) {
         while (s.pool.active > 0) finishOne(0, 'success');
         await s.clock.advance(120_000);
       }
-      assert.equal(s.runs.liveRuns, 0, 'everything ends and is forgotten');
+      assert.equal(s.runs.table.size, 0, 'everything ends and is forgotten');
       assert.ok(
         waiters.every((answer) => answer.settled),
         'every waiter is answered',
       );
-      for (const task of s.runs.tasks) assert.deepEqual([task.live, task.active, task.queued], [0, 0, 0]);
+      for (const task of s.runs.table.tasks)
+        assert.deepEqual([task.live, task.active, task.queued], [0, 0, 0]);
       for (const name of ['ready', 'delayed', 'retry'] as const) assert.equal(s.depth(name), 0);
     }),
     { numRuns: 150 },

@@ -58,16 +58,37 @@ export class DeadLetters {
     return found;
   }
 
-  choose(choice: DeadLetterChoice): DeadLetter[] {
+  /** Takes out those that `admit` makes a run of; it gives the run's id, or null for no. */
+  replay(
+    choice: DeadLetterChoice,
+    admit: (letter: DeadLetter) => string | null,
+  ): { runs: string[]; refused: number } {
+    const runs: string[] = [];
+    let refused = 0;
+    for (const letter of this.#choose(choice)) {
+      const run = admit(letter);
+      if (run === null) refused++;
+      else {
+        this.#drop(letter.run);
+        runs.push(run);
+      }
+    }
+    return { runs, refused };
+  }
+
+  /** Forgets them; says how many. */
+  purge(choice: DeadLetterChoice): number {
+    const chosen = this.#choose(choice);
+    for (const letter of chosen) this.#drop(letter.run);
+    return chosen.length;
+  }
+
+  #choose(choice: DeadLetterChoice): DeadLetter[] {
     const named = choice.runs === null ? null : new Set(choice.runs);
     return [...this.#letters.values()].filter(
       (letter) =>
         (named === null || named.has(letter.run)) && (choice.task === null || letter.task === choice.task),
     );
-  }
-
-  remove(run: string): void {
-    this.#drop(run);
   }
 
   #drop(run: string): void {

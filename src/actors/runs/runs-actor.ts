@@ -37,15 +37,15 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
           case 'cancel':
             return answer.ok({ state: runs.cancel(envelope.body.run) });
           case 'live':
-            return answer.ok(runs.list(envelope.body));
+            return answer.ok(runs.table.list(envelope.body));
           case 'show-live':
-            return answer.ok(runs.show(envelope.body.run));
+            return answer.ok(runs.table.get(envelope.body.run)?.view() ?? null);
           case 'dead-list':
             return answer.ok(runs.deadLetters.list(envelope.body.task, envelope.body.limit));
           case 'dead-replay':
             return answer.ok(runs.replay(envelope.body));
           case 'dead-purge':
-            return answer.ok({ purged: runs.purge(envelope.body) });
+            return answer.ok({ purged: runs.deadLetters.purge(envelope.body) });
           case 'view':
             return answer.ok(view());
           default:

@@ -22,15 +22,7 @@ import type {
 import type { Clock } from '../kernel/clock.ts';
 import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type {
-  DeadLetterChoice,
-  FoundItem,
-  QueueView,
-  RunEvent,
-  RunFilter,
-  RunOrigin,
-  RunView,
-} from '../protocol.ts';
+import type { DeadLetterChoice, FoundItem, QueueView, RunEvent, RunOrigin } from '../protocol.ts';
 import { backoffMs } from './backoff.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { Intake, type Newcomer } from './intake.ts';
@@ -43,7 +35,8 @@ import { ReadyQueue } from './ready-queue.ts';
 import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
-import { type RunsTask, TaskState } from './task-state.ts';
+import { RunTable } from './run-table.ts';
+import type { RunsTask, TaskState } from './task-state.ts';
 
 export interface RunsOptions {
   readonly clock: Clock;
@@ -68,25 +61,22 @@ export const INTERRUPTION_BUDGET = 3;
 export class Runs {
   readonly #options: RunsOptions;
   readonly #clock: Clock;
-  readonly #tasks: ReadonlyMap<string, TaskState>;
+  readonly #table: RunTable;
   readonly #ready: ReadyQueue;
   readonly #intake: Intake;
   readonly #journal: Journal;
   readonly #lifecycle: Lifecycle;
   readonly #retries: RetryQueue;
   readonly #dead: DeadLetters;
-  /** Every run that is not over, and those whose end the store does not have yet. */
-  readonly #live = new Map<string, Run>();
   readonly #pools = new Map<PoolName, Pool>();
   readonly #nextTriggerId = triggerIdMaker();
   #lateOutcomes = 0;
-  #paused = false;
   #closed = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.#tasks = new Map(options.tasks.map((spec) => [spec.name, new TaskState(spec)]));
+    this.#table = new RunTable(options.tasks);
     this.#ready = new ReadyQueue(options.queues.ready.capacity, options.groups);
     this.#dead = new DeadLetters(options.queues.deadLetter.capacity, options.queues.deadLetter.whenFull);
     this.#retries = new RetryQueue({
@@ -97,9 +87,7 @@ export class Runs {
     this.#journal = new Journal({
       clock: options.clock,
       send: options.record,
-      forget: (run) => {
-        if (this.#live.get(run.id) === run) this.#live.delete(run.id);
-      },
+      forget: (run) => this.#table.forget(run),
       onRoom: () => this.#wakeAll(),
     });
     this.#lifecycle = new Lifecycle(options.clock, this.#journal);
@@ -108,9 +96,9 @@ export class Runs {
       whenFull: options.queues.ready.whenFull,
       delayedCapacity: options.queues.delayed.capacity,
       nowMs: () => options.clock.wallMs(),
-      isKnown: (id) => this.#live.has(id),
+      isKnown: (id) => this.#table.has(id),
       onNew: (run) => {
-        this.#live.set(run.id, run);
+        this.#table.add(run);
         this.#lifecycle.created(run);
       },
       onReady: (run) => {
@@ -126,8 +114,8 @@ export class Runs {
 
   /** A task is due: one run per occurrence, however often this is called for it. */
   due(taskName: string, occurrenceId: string, dueAtMs: number, origin: RunOrigin): void {
-    const task = this.#taskOf(taskName);
-    if (this.#live.has(occurrenceId)) return;
+    const task = this.#table.task(taskName);
+    if (this.#table.has(occurrenceId)) return;
     this.#admit({ ...this.#newcomer(task, occurrenceId, origin), dueAtMs }, false);
   }
 
@@ -139,7 +127,7 @@ export class Runs {
     body: { task: string; payload: string | null; force: boolean; wait: boolean },
     answer: Answer,
   ): void {
-    const task = this.#taskOf(body.task);
+    const task = this.#table.task(body.task);
     const id = this.#nextTriggerId(task.spec.name, this.#clock.wallMs());
     const scan = task.spec.scanJson !== null && body.payload === null;
     if (body.force && task.live > 0) {
@@ -159,7 +147,7 @@ export class Runs {
   }
 
   offer(body: { task: string; items: readonly FoundItem[] }, answer: Answer): void {
-    this.#intake.offer(this.#taskOf(body.task), body.items, answer);
+    this.#intake.offer(this.#table.task(body.task), body.items, answer);
     this.#wakeAll();
   }
 
@@ -177,18 +165,8 @@ export class Runs {
     };
   }
 
-  /** No slot takes anything until `resume`; intake goes on. */
-  pause(): void {
-    this.#paused = true;
-  }
-
-  resume(): void {
-    this.#paused = false;
-    this.#wakeAll();
-  }
-
   outcome(outcome: Outcome): void {
-    const run = this.#live.get(outcome.run);
+    const run = this.#table.get(outcome.run);
     if (run === undefined || run.state !== 'running' || run.attempt !== outcome.attempt) {
       this.#lateOutcomes++;
       return;
@@ -218,7 +196,7 @@ export class Runs {
   }
 
   progress(body: { run: string; fraction: number; note: string | null }): void {
-    const run = this.#live.get(body.run);
+    const run = this.#table.get(body.run);
     if (run?.state === 'running') run.progress = { fraction: body.fraction, note: body.note };
   }
 
@@ -235,7 +213,7 @@ export class Runs {
 
   /** Cancels a run wherever it is. Fails with `no-such-run` if it is not live. */
   cancel(id: string): RunState {
-    const run = this.#live.get(id);
+    const run = this.#table.get(id);
     if (run === undefined || isTerminal(run.state)) {
       throw new ColibriError('no-such-run', `expected a run that is not over, got ${id}`);
     }
@@ -253,24 +231,9 @@ export class Runs {
 
   /** Asks everything on a slot to stop. */
   abortAll(reason: AbortReason): void {
-    for (const run of this.#live.values()) {
+    for (const run of this.#table.runs) {
       if (run.state === 'running') this.#poolOf(run)?.abort(run.id, reason);
     }
-  }
-
-  list(filter: RunFilter): RunView[] {
-    const found: RunView[] = [];
-    for (const run of this.#live.values()) {
-      if (filter.task !== null && run.task.spec.name !== filter.task) continue;
-      if (filter.state !== null && run.state !== filter.state) continue;
-      found.push(run.view());
-    }
-    found.sort((a, b) => b.createdAtMs - a.createdAtMs);
-    return found.slice(0, filter.limit);
-  }
-
-  show(id: string): RunView | null {
-    return this.#live.get(id)?.view() ?? null;
   }
 
   get deadLetters(): DeadLetters {
@@ -279,72 +242,42 @@ export class Runs {
 
   /** Runs dead letters again, each as a new run; what is refused stays a dead letter. */
   replay(choice: DeadLetterChoice): { runs: string[]; refused: number } {
-    const runs: string[] = [];
-    let refused = 0;
-    for (const letter of this.#dead.choose(choice)) {
-      const task = this.#tasks.get(letter.task);
-      const admitted =
-        task === undefined
-          ? null
-          : this.#admit(
-              {
-                ...this.#newcomer(task, replayIdOf(letter.run), 'replay'),
-                input: letter.rawInput,
-                mark: letter.mark,
-                scan: false,
-              },
-              true,
-            );
-      if (admitted === null || admitted instanceof ColibriError) refused++;
-      else {
-        this.#dead.remove(letter.run);
-        runs.push(admitted.id);
-      }
-    }
-    return { runs, refused };
-  }
-
-  purge(choice: DeadLetterChoice): number {
-    const chosen = this.#dead.choose(choice);
-    for (const letter of chosen) this.#dead.remove(letter.run);
-    return chosen.length;
+    return this.#dead.replay(choice, (letter) => {
+      if (!this.#table.hasTask(letter.task)) return null;
+      const newcomer = this.#newcomer(this.#table.task(letter.task), replayIdOf(letter.run), 'replay');
+      const { rawInput: input, mark } = letter;
+      const run = this.#admit({ ...newcomer, input, mark, scan: false }, true);
+      return run instanceof ColibriError ? null : run.id;
+    });
   }
 
   // — looking
 
-  get liveRuns(): number {
-    return this.#live.size;
+  /** The live runs, to look at. */
+  get table(): Pick<RunTable, 'size' | 'tasks' | 'get' | 'list'> {
+    return this.#table;
   }
 
   get lateOutcomes(): number {
     return this.#lateOutcomes;
   }
 
-  get tasks(): Iterable<TaskState> {
-    return this.#tasks.values();
-  }
-
   queues(): QueueView[] {
-    const { queues } = this.#options;
+    const ready = {
+      depth: this.#ready.depth,
+      capacity: this.#ready.capacity,
+      rejected: this.#intake.rejectedReady,
+    };
+    const delayed = {
+      depth: this.#intake.delayed,
+      capacity: this.#options.queues.delayed.capacity,
+      rejected: this.#intake.rejectedDelayed,
+    };
+    const { depth, capacity, refused } = this.#retries;
     return [
-      {
-        name: 'ready',
-        depth: this.#ready.depth,
-        capacity: this.#ready.capacity,
-        rejected: this.#intake.rejectedReady,
-      },
-      {
-        name: 'delayed',
-        depth: this.#intake.delayed,
-        capacity: queues.delayed.capacity,
-        rejected: this.#intake.rejectedDelayed,
-      },
-      {
-        name: 'retry',
-        depth: this.#retries.depth,
-        capacity: this.#retries.capacity,
-        rejected: this.#retries.refused,
-      },
+      { name: 'ready', ...ready },
+      { name: 'delayed', ...delayed },
+      { name: 'retry', depth, capacity, rejected: refused },
       {
         name: 'dead-letter',
         depth: this.#dead.depth,
@@ -376,18 +309,7 @@ export class Runs {
   // — inside
 
   #holdsBack(): boolean {
-    return this.#closed || this.#paused || this.#journal.blocked;
-  }
-
-  #taskOf(name: string): TaskState {
-    const task = this.#tasks.get(name);
-    if (task === undefined) {
-      throw new ColibriError(
-        'no-such-task',
-        `expected the name of a task in the config, got ${JSON.stringify(name)}`,
-      );
-    }
-    return task;
+    return this.#closed || this.#journal.blocked;
   }
 
   #newcomer(task: TaskState, id: string, origin: RunOrigin): Newcomer {
@@ -463,7 +385,7 @@ export class Runs {
   }
 
   #abortRunning(task: TaskState): void {
-    for (const run of this.#live.values()) {
+    for (const run of this.#table.runs) {
       if (run.task !== task || isTerminal(run.state) || this.#intake.isHeld(run)) continue;
       try {
         this.cancel(run.id);

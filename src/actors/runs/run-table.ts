@@ -1,0 +1,69 @@
+/** All live runs by id, and the tasks they belong to: those that are not over, and those whose end the store lacks. */
+import { ColibriError } from '../kernel/errors.ts';
+import type { RunFilter, RunView } from '../protocol.ts';
+import type { Run } from './run.ts';
+import { type RunsTask, TaskState } from './task-state.ts';
+
+export class RunTable {
+  readonly #tasks: ReadonlyMap<string, TaskState>;
+  readonly #live = new Map<string, Run>();
+
+  constructor(tasks: readonly RunsTask[]) {
+    this.#tasks = new Map(tasks.map((spec) => [spec.name, new TaskState(spec)]));
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  get tasks(): Iterable<TaskState> {
+    return this.#tasks.values();
+  }
+
+  get runs(): Iterable<Run> {
+    return this.#live.values();
+  }
+
+  /** Throws `no-such-task`. */
+  task(name: string): TaskState {
+    const task = this.#tasks.get(name);
+    if (task !== undefined) return task;
+    throw new ColibriError(
+      'no-such-task',
+      `expected the name of a task in the config, got ${JSON.stringify(name)}`,
+    );
+  }
+
+  hasTask(name: string): boolean {
+    return this.#tasks.has(name);
+  }
+
+  has(id: string): boolean {
+    return this.#live.has(id);
+  }
+
+  get(id: string): Run | undefined {
+    return this.#live.get(id);
+  }
+
+  add(run: Run): void {
+    this.#live.set(run.id, run);
+  }
+
+  /** A later run of the same id is not touched. */
+  forget(run: Run): void {
+    if (this.#live.get(run.id) === run) this.#live.delete(run.id);
+  }
+
+  /** Newest first. */
+  list(filter: RunFilter): RunView[] {
+    const found: RunView[] = [];
+    for (const run of this.#live.values()) {
+      if (filter.task !== null && run.task.spec.name !== filter.task) continue;
+      if (filter.state !== null && run.state !== filter.state) continue;
+      found.push(run.view());
+    }
+    found.sort((a, b) => b.createdAtMs - a.createdAtMs);
+    return found.slice(0, filter.limit);
+  }
+}
