@@ -1,52 +1,25 @@
 /**
- * The daemon: the one place where everything is wired.
+ * The daemon: starts and stops what `wiring.ts` made.
  *
  *   stopped ─ start ─▶ starting ─▶ ready ─ stop ─▶ draining ─▶ aborting ─▶ stopped
  *                                            └──── kill ────────────────────┘
  *
- * Start: lock, threads, pools, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what
- * runs may end within the grace, then it is aborted, then killed; the log is flushed; the lock goes last.
+ * Start: lock, threads, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what runs may
+ * end within the grace, then it is aborted, then killed; the log is flushed; the lock goes last.
  */
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import {
-  type ActorRef,
-  ActorSystem,
-  type Clock,
-  ColibriError,
-  Delivery,
-  LoopDelaySampler,
-  systemClock,
-  ThreadLink,
-  toErrorData,
-} from '../actors/kernel/index.ts';
+import { type ActorRef, type Clock, ColibriError, systemClock, toErrorData } from '../actors/kernel/index.ts';
 import {
   ActorName,
   type ControlMessages,
-  type IoMessages,
   type LogRecord,
   type RunsMessages,
   type RuntimeView,
-  type StoreMessages,
-  type TelemetryMessages,
   ThreadName,
 } from '../actors/protocol.ts';
-import { occurrenceId, Runs, runsActor } from '../actors/runs/index.ts';
-import {
-  CpuPool,
-  type HostSettings,
-  IoPool,
-  MeasuredSizing,
-  type Pool,
-  threadFile,
-} from '../workers/index.ts';
+import type { Pool } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
-import { PLACEMENT } from './placement.ts';
-import { Router } from './router.ts';
-import { runsTask } from './runs-tasks.ts';
-import { RuntimeReport } from './runtime-report.ts';
-import { Scheduler } from './schedule/index.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
+import { type Wiring, wireDaemon } from './wiring.ts';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -69,26 +42,14 @@ const RECORD_WAIT_MS = 300;
 /** A stop that is not done so long after its grace is given up. */
 const HARD_LIMIT_MS = 800;
 const MEASURE_MS = 1000;
-/** A pool whose size is measured grows to at most so many slots. */
-const MAX_MEASURED_SLOTS = 64;
-/** Between telling a run to stop and stopping it by force. */
-const GRACE_MS = { cpu: 500, io: 1000, guest: 400 } as const;
 
 export class Daemon {
-  readonly #options: DaemonOptions;
+  readonly #version: string;
   readonly #config: Config;
   readonly #clock: Clock;
-  readonly #router = new Router();
-  readonly #system: ActorSystem;
-  readonly #telemetry: ActorRef<TelemetryMessages>;
-  readonly #runs: Runs;
-  readonly #pools: Pool[] = [];
-  readonly #cpu: CpuPool;
-  readonly #io: IoPool;
-  readonly #guest: IoPool | null;
-  readonly #scheduler: Scheduler;
-  readonly #loopDelay: LoopDelaySampler;
-  readonly #report: RuntimeReport;
+  readonly #parts: Wiring;
+  readonly #pools: readonly Pool[];
+  readonly #onFatal: (error: ColibriError) => void;
   #lock: StateDirLock | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
@@ -100,84 +61,42 @@ export class Daemon {
   #measuring: { cancel(): void } | null = null;
 
   constructor(options: DaemonOptions) {
-    const { config } = options;
-    this.#options = options;
-    this.#config = config;
+    this.#version = options.version;
+    this.#config = options.config;
     this.#clock = options.clock ?? systemClock;
-    this.#system = new ActorSystem({
-      thread: ThreadName.Main,
-      placement: PLACEMENT,
-      clock: this.#clock,
-      remote: this.#router,
-      onEscalate: (actor, error) => this.#fatal(`actor ${actor} failed too often`, error),
-    });
-    this.#loopDelay = new LoopDelaySampler(this.#clock);
-    const store = this.#system.ref<StoreMessages>(ActorName.Store);
-    this.#telemetry = this.#system.ref<TelemetryMessages>(ActorName.Telemetry);
-    this.#runs = new Runs({
+    this.#onFatal = options.onFatal ?? (() => {});
+    this.#parts = wireDaemon({
+      config: options.config,
+      version: options.version,
       clock: this.#clock,
       random: options.random ?? Math.random,
-      tasks: config.tasks.map(runsTask),
-      groups: config.groups,
-      queues: config.queues,
-      record: (seq, events) => store.tryTell('record', { seq, events }) === Delivery.Delivered,
-      warn: (message, fields) => this.log('warn', message, fields),
+      pretty: options.pretty ?? false,
+      colours: options.colours ?? false,
+      log: (level, msg, fields) => this.log(level, msg, fields),
+      view: () => this.view(),
+      onFatal: (message, cause) => this.#fatal(message, cause),
+      onRestarted: (thread) => void this.#reopen(thread),
     });
-    this.#addLink(ThreadName.Service);
-    const wantsGuest = config.tasks.some((task) => task.pool === 'guest');
-    if (wantsGuest) this.#addLink(ThreadName.Guest);
-    this.#cpu = this.#createCpuPool();
-    this.#io = this.#createIoPool('io');
-    this.#guest = wantsGuest ? this.#createIoPool('guest') : null;
-    this.#pools = [this.#cpu, this.#io, ...(this.#guest === null ? [] : [this.#guest])];
-    for (const pool of this.#pools) this.#runs.attachPool(pool);
-    this.#scheduler = new Scheduler({
-      clock: this.#clock,
-      tasks: config.tasks,
-      onDue: (task, atMs, origin) => this.#runs.due(task, occurrenceId(task, atMs), atMs, origin),
-      onMissed: (task, count) => this.log('warn', 'occurrences missed', { task, count }),
-    });
-    this.#report = new RuntimeReport({
-      version: options.version,
-      config,
-      clock: this.#clock,
-      system: this.#system,
-      router: this.#router,
-      runs: this.#runs,
-      scheduler: this.#scheduler,
-      cpu: this.#cpu,
-      io: this.#io,
-      guest: this.#guest,
-      loopDelay: this.#loopDelay,
-    });
-    this.#system.spawn(
-      runsActor({
-        runs: this.#runs,
-        settle: (pool, outcomes) => {
-          const holder = pool === this.#guest?.name ? this.#guest : this.#io;
-          for (const outcome of outcomes) holder.settle(outcome);
-        },
-        view: () => this.view(),
-      }),
-    );
+    const { cpu, io, guest } = this.#parts;
+    this.#pools = guest === null ? [cpu, io] : [cpu, io, guest];
   }
 
-  /** References for whoever drives the daemon from inside the process. */
+  /** For whoever drives the daemon from inside the process. */
   get runs(): ActorRef<RunsMessages> {
-    return this.#system.ref<RunsMessages>(ActorName.Runs);
+    return this.#parts.system.ref<RunsMessages>(ActorName.Runs);
   }
 
   view(): RuntimeView {
-    return this.#report.view(this.#stopping !== null);
+    return this.#parts.report.view(this.#stopping !== null);
   }
 
   log(level: LogRecord['level'], msg: string, fields: LogRecord['fields'] = null): void {
-    this.#telemetry.tryTell('log', { level, atMs: this.#clock.wallMs(), msg, fields });
+    this.#parts.telemetry.tryTell('log', { level, atMs: this.#clock.wallMs(), msg, fields });
   }
 
   /**
-   * Resolves when the daemon takes work. Idempotent. Rejects with `state-dir-held`, `file-failed`, or what kept a
-   * thread from starting; nothing is left running then.
+   * Resolves when the daemon takes work. Idempotent. Rejects with `state-dir-held`, `config-invalid`,
+   * `listen-failed`, or what kept a thread from starting; nothing is left running then.
    */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch(async (error: unknown) => {
@@ -211,24 +130,43 @@ export class Daemon {
   }
 
   async #start(): Promise<void> {
+    const { router, scheduler, loopDelay, report, cpu, io } = this.#parts;
     this.#lock = lockStateDir(this.#config.stateDir);
-    await Promise.all([...this.#router.links].map((link) => link.start()));
-    await this.#telemetry.ask('open', null);
-    await this.#system.ref<ControlMessages>(ActorName.Control).ask('open', null);
+    await Promise.all([...router.links].map((link) => link.start()));
+    await this.#openService();
     if (this.#stopping !== null)
       throw new ColibriError('shutting-down', 'expected to start, got a stop meanwhile');
-    this.#loopDelay.start();
+    loopDelay.start();
     this.#measureIo();
-    this.#scheduler.start();
-    this.#report.readyMs = Math.round(performance.now());
+    scheduler.start();
+    report.readyMs = Math.round(performance.now());
     this.log('info', 'ready', {
-      ready_ms: this.#report.readyMs,
+      ready_ms: report.readyMs,
       pid: process.pid,
-      version: this.#options.version,
+      version: this.#version,
       tasks: this.#config.tasks.length,
-      cpu_threads: this.#cpu.slots,
-      io_slots: this.#io.slots,
+      cpu_threads: cpu.slots,
+      io_slots: io.slots,
     });
+  }
+
+  /** Metrics and the control socket listen. */
+  async #openService(): Promise<void> {
+    const { system, telemetry } = this.#parts;
+    await telemetry.ask('open', null);
+    await system.ref<ControlMessages>(ActorName.Control).ask('open', null);
+  }
+
+  /** A service thread in its next life has to be told to listen again, and what was not recorded. */
+  async #reopen(name: ThreadName): Promise<void> {
+    this.log('warn', 'thread started again', { thread: name });
+    if (name !== ThreadName.Service || this.#stopping !== null) return;
+    this.#parts.runs.resend();
+    try {
+      await this.#openService();
+    } catch (error) {
+      this.log('error', 'could not listen again', { error: toErrorData(error, 'internal').message });
+    }
   }
 
   async #stop(): Promise<void> {
@@ -240,8 +178,9 @@ export class Daemon {
     };
     if (this.#killed) this.#limit();
     this.#stuck = true;
+    const { cpu, router } = this.#parts;
     const done = this.#windDown().then(() => {
-      this.#stuck = this.#cpu.stuckThreads > 0 || [...this.#router.links].some((link) => link.leftBehind);
+      this.#stuck = cpu.stuckThreads > 0 || [...router.links].some((link) => link.leftBehind);
     });
     await Promise.race([done, limit.promise]);
     timer.cancel();
@@ -249,148 +188,48 @@ export class Daemon {
   }
 
   async #windDown(): Promise<void> {
-    this.#scheduler.stop();
-    this.#runs.close();
+    const { scheduler, runs, loopDelay, router, system } = this.#parts;
+    scheduler.stop();
+    runs.close();
     this.#measuring?.cancel();
-    this.#loopDelay.stop();
-    const { graceMs } = this.#config.shutdown;
+    loopDelay.stop();
     if (this.#starting !== null) {
-      await this.#atMost(Promise.all(this.#pools.map((pool) => pool.drain())), graceMs - ABORT_SHARE_MS);
-      this.#runs.abortAll('shutdown');
-      await this.#atMost(Promise.all(this.#pools.map((pool) => pool.drain())), ABORT_SHARE_MS);
+      const drained = () => Promise.all(this.#pools.map((pool) => pool.drain()));
+      await this.#atMost(drained(), this.#config.shutdown.graceMs - ABORT_SHARE_MS);
+      runs.abortAll('shutdown');
+      await this.#atMost(drained(), ABORT_SHARE_MS);
       await Promise.all(this.#pools.map((pool) => pool.destroy()));
-      await this.#timeLimit(this.#runs.settled(), RECORD_WAIT_MS);
+      await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
       this.log('info', 'stopped', { killed: this.#killed });
     }
-    this.#runs.destroy();
-    await Promise.all([...this.#router.links].map((link) => link.stop(THREAD_STOP_MS)));
-    await this.#system.close();
+    runs.destroy();
+    await Promise.all([...router.links].map((link) => link.stop(THREAD_STOP_MS)));
+    await system.close();
   }
 
   /** Waits for `work`, but not longer than `ms`, and not at all once it was killed. */
   async #atMost(work: Promise<unknown>, ms: number): Promise<void> {
     if (this.#killed) return;
-    const cut = new Promise<void>((resolve) => {
-      this.#cutShort = resolve;
-    });
-    await this.#timeLimit(Promise.race([work, cut]), ms);
+    const cut = Promise.withResolvers<void>();
+    this.#cutShort = cut.resolve;
+    await this.#timeLimit(Promise.race([work, cut.promise]), ms);
     this.#cutShort = null;
   }
 
   async #timeLimit(work: Promise<unknown>, ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimer(Math.max(0, ms), resolve);
-      void work.finally(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
-  }
-
-  #addLink(name: ThreadName): void {
-    const link: ThreadLink = new ThreadLink({
-      name,
-      file: threadFile('host'),
-      workerData: { settings: this.#hostSettings() },
-      system: this.#system,
-      route: (thread, text) => this.#router.send(thread, text),
-      clock: this.#clock,
-      onLost: (cause) => {
-        this.log('error', 'thread lost', { thread: name, error: cause.message });
-        if (name === ThreadName.Service) this.#io.threadLost(cause);
-        else this.#guest?.threadLost(cause);
-      },
-      onRestarted: () => void this.#reopen(name),
-      onEscalate: (error) => this.#fatal(`thread ${name} cannot be kept running`, error),
-    });
-    this.#router.add(link);
-  }
-
-  /** A service thread in its next life has to be told to listen again. */
-  async #reopen(name: ThreadName): Promise<void> {
-    this.log('warn', 'thread started again', { thread: name });
-    if (name !== ThreadName.Service || this.#stopping !== null) return;
-    try {
-      await this.#telemetry.ask('open', null);
-      await this.#system.ref<ControlMessages>(ActorName.Control).ask('open', null);
-    } catch (error) {
-      this.log('error', 'could not listen again', { error: String(error) });
-    }
-    this.#runs.resend();
-  }
-
-  #createCpuPool(): CpuPool {
-    const { cpu } = this.#config.pools;
-    return new CpuPool({
-      workerFile: threadFile('cpu-worker'),
-      threads: cpu.threads,
-      idleMs: cpu.idleMs,
-      source: this.#runs.source('cpu'),
-      workerData: { modules: this.#config.modules },
-      graceMs: GRACE_MS.cpu,
-      clock: this.#clock,
-      onOutcome: (outcome) => this.#runs.outcome(outcome),
-      onLog: (record) => void this.#telemetry.tryTell('log', record),
-      onProgress: (run, fraction, note) => this.#runs.progress({ run, fraction, note }),
-      onThreadLost: (cause) => {
-        this.#report.countCpuRestart();
-        this.log('warn', 'cpu thread lost', { error: cause.message });
-      },
-    });
-  }
-
-  #createIoPool(name: 'io' | 'guest'): IoPool {
-    const { io } = this.#config.pools;
-    const thread = name === 'io' ? ThreadName.Service : ThreadName.Guest;
-    return new IoPool({
-      name,
-      actor: this.#system.ref<IoMessages>(name),
-      source: this.#runs.source(name),
-      slots: io.slots,
-      graceMs: GRACE_MS[name],
-      clock: this.#clock,
-      onOutcome: (outcome) => this.#runs.outcome(outcome),
-      onStuck: (cause) => void this.#router.link(thread)?.replace(cause),
-      ...(io.sizing === 'measured'
-        ? {
-            sizing: new MeasuredSizing({
-              cores: availableParallelism(),
-              waitMs: io.waitMs,
-              computeMs: io.computeMs,
-            }),
-          }
-        : {}),
-    });
-  }
-
-  #hostSettings(): HostSettings {
-    const config = this.#config;
-    return {
-      telemetry: {
-        log: {
-          ...config.log,
-          pretty: this.#options.pretty ?? false,
-          colours: this.#options.colours ?? false,
-        },
-        metrics: config.metrics,
-        configVersion: config.version,
-        tasks: config.tasks.map((task) => task.name),
-      },
-      store: config.retention,
-      control: { socketPath: join(config.stateDir, 'control.sock') },
-      io: { maxSlots: config.pools.io.sizing === 'measured' ? MAX_MEASURED_SLOTS : config.pools.io.slots },
-      modules: this.#config.modules,
-    };
+    const limit = Promise.withResolvers<void>();
+    const timer = this.#clock.setTimer(Math.max(0, ms), limit.resolve);
+    await Promise.race([work, limit.promise]);
+    timer.cancel();
   }
 
   /** Feeds pools whose size is measured with the time their thread was busy. */
   #measureIo(): void {
     if (this.#config.pools.io.sizing !== 'measured') return;
+    const { io, guest, router } = this.#parts;
     const look = (): void => {
-      for (const pool of [this.#io, this.#guest]) {
-        const thread = pool?.name === 'guest' ? ThreadName.Guest : ThreadName.Service;
-        pool?.measure(this.#router.link(thread)?.takeActiveMs() ?? 0);
-      }
+      io.measure(router.link(ThreadName.Service)?.takeActiveMs() ?? 0);
+      guest?.measure(router.link(ThreadName.Guest)?.takeActiveMs() ?? 0);
       const timer = this.#clock.setTimer(MEASURE_MS, look);
       timer.unref();
       this.#measuring = timer;
@@ -399,10 +238,9 @@ export class Daemon {
   }
 
   #fatal(message: string, cause: unknown): void {
-    const error = new ColibriError('internal', `${message}: ${toErrorData(cause, 'internal').message}`, {
-      cause,
-    });
+    const data = toErrorData(cause, 'internal');
+    const error = new ColibriError('internal', `${message}: ${data.message}`, { cause });
     this.log('error', error.message);
-    this.#options.onFatal?.(error);
+    this.#onFatal(error);
   }
 }

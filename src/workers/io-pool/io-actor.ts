@@ -206,6 +206,7 @@ class IoActor implements Behaviour<IoMessages> {
   /** What ended within one turn travels together, in letters of a bounded size, in the order it ended. */
   #report(): void {
     const ended = this.#ended;
+    this.#ended = [];
     for (let from = 0; from < ended.length; ) {
       const to = letterEnd(ended, from);
       this.#tellRuns(ended.slice(from, to));

@@ -1,0 +1,201 @@
+/**
+ * The one place where everything is wired: made here, started and stopped by the daemon. Nothing runs yet when
+ * `wireDaemon` returns.
+ *
+ *   scheduler ─▶ runs ─▶ pools ─▶ threads        router ─▶ links ─▶ threads
+ */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ActorRef,
+  ActorSystem,
+  type Clock,
+  Delivery,
+  LoopDelaySampler,
+  ThreadLink,
+} from '../actors/kernel/index.ts';
+import {
+  ActorName,
+  type IoMessages,
+  type LogRecord,
+  type RuntimeView,
+  type StoreMessages,
+  type TelemetryMessages,
+  ThreadName,
+} from '../actors/protocol.ts';
+import { occurrenceId, Runs, runsActor } from '../actors/runs/index.ts';
+import { CpuPool, type HostSettings, IoPool, MeasuredSizing, threadFile } from '../workers/index.ts';
+import type { Config } from './config/index.ts';
+import { PLACEMENT } from './placement.ts';
+import { Router } from './router.ts';
+import { runsTask } from './runs-tasks.ts';
+import { RuntimeReport } from './runtime-report.ts';
+import { Scheduler } from './schedule/index.ts';
+
+export interface WiringOptions {
+  readonly config: Config;
+  readonly version: string;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly pretty: boolean;
+  readonly colours: boolean;
+  readonly log: (level: LogRecord['level'], msg: string, fields?: LogRecord['fields']) => void;
+  readonly view: () => RuntimeView;
+  /** Something that cannot be mended from inside. */
+  readonly onFatal: (message: string, cause: unknown) => void;
+  /** A thread is there again after a loss: what was told to the last one has to be told again. */
+  readonly onRestarted: (thread: ThreadName) => void;
+}
+
+export interface Wiring {
+  readonly system: ActorSystem;
+  readonly router: Router;
+  readonly telemetry: ActorRef<TelemetryMessages>;
+  readonly runs: Runs;
+  readonly cpu: CpuPool;
+  readonly io: IoPool;
+  /** Only where some task needs it. */
+  readonly guest: IoPool | null;
+  readonly scheduler: Scheduler;
+  readonly loopDelay: LoopDelaySampler;
+  readonly report: RuntimeReport;
+}
+
+/** A pool whose size is measured grows to at most so many slots. */
+const MAX_MEASURED_SLOTS = 64;
+/** Between telling a run to stop and stopping it by force. */
+const GRACE_MS = { cpu: 500, io: 1000, guest: 400 } as const;
+
+export function wireDaemon(options: WiringOptions): Wiring {
+  const { config, clock, log } = options;
+  const router = new Router();
+  const system = new ActorSystem({
+    thread: ThreadName.Main,
+    placement: PLACEMENT,
+    clock,
+    remote: router,
+    onEscalate: (actor, error) => options.onFatal(`actor ${actor} failed too often`, error),
+  });
+  const telemetry = system.ref<TelemetryMessages>(ActorName.Telemetry);
+  const store = system.ref<StoreMessages>(ActorName.Store);
+  const runs = new Runs({
+    clock,
+    random: options.random,
+    tasks: config.tasks.map(runsTask),
+    groups: config.groups,
+    queues: config.queues,
+    record: (seq, events) => store.tryTell('record', { seq, events }) === Delivery.Delivered,
+    warn: (message, fields) => log('warn', message, fields),
+  });
+  const cpu = createCpuPool();
+  const io = createIoPool('io', ThreadName.Service);
+  const guest = config.tasks.some((task) => task.pool === 'guest')
+    ? createIoPool('guest', ThreadName.Guest)
+    : null;
+  addLink(ThreadName.Service, io);
+  if (guest !== null) addLink(ThreadName.Guest, guest);
+  for (const pool of [cpu, io, guest]) if (pool !== null) runs.attachPool(pool);
+  const scheduler = new Scheduler({
+    clock,
+    tasks: config.tasks,
+    onDue: (task, atMs, origin) => runs.due(task, occurrenceId(task, atMs), atMs, origin),
+    onMissed: (task, count) => log('warn', 'occurrences missed', { task, count }),
+  });
+  const loopDelay = new LoopDelaySampler(clock);
+  const { version } = options;
+  const report = new RuntimeReport({
+    version,
+    config,
+    clock,
+    system,
+    router,
+    runs,
+    scheduler,
+    cpu,
+    io,
+    guest,
+    loopDelay,
+  });
+  system.spawn(
+    runsActor({
+      runs,
+      settle(pool, outcomes) {
+        const holder = pool === guest?.name ? guest : io;
+        for (const outcome of outcomes) holder.settle(outcome);
+      },
+      view: options.view,
+    }),
+  );
+  return { system, router, telemetry, runs, cpu, io, guest, scheduler, loopDelay, report };
+
+  function addLink(name: ThreadName, pool: IoPool): void {
+    router.add(
+      new ThreadLink({
+        name,
+        file: threadFile('host'),
+        workerData: { settings: hostSettings(options) },
+        system,
+        route: (thread, text) => router.send(thread, text),
+        clock,
+        onLost(cause) {
+          log('error', 'thread lost', { thread: name, error: cause.message });
+          pool.threadLost(cause);
+        },
+        onRestarted: () => options.onRestarted(name),
+        onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
+      }),
+    );
+  }
+
+  function createCpuPool(): CpuPool {
+    return new CpuPool({
+      workerFile: threadFile('cpu-worker'),
+      threads: config.pools.cpu.threads,
+      idleMs: config.pools.cpu.idleMs,
+      graceMs: GRACE_MS.cpu,
+      source: runs.source('cpu'),
+      workerData: { modules: config.modules },
+      clock,
+      onOutcome: (outcome) => runs.outcome(outcome),
+      onLog: (record) => void telemetry.tryTell('log', record),
+      onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
+      onThreadLost(cause) {
+        report.countCpuRestart();
+        log('warn', 'cpu thread lost', { error: cause.message });
+      },
+    });
+  }
+
+  function createIoPool(name: 'io' | 'guest', thread: ThreadName): IoPool {
+    const { sizing, slots, waitMs, computeMs } = config.pools.io;
+    const measured = { cores: availableParallelism(), waitMs, computeMs };
+    return new IoPool({
+      name,
+      actor: system.ref<IoMessages>(name),
+      source: runs.source(name),
+      slots,
+      graceMs: GRACE_MS[name],
+      clock,
+      onOutcome: (outcome) => runs.outcome(outcome),
+      onStuck: (cause) => void router.link(thread)?.replace(cause),
+      ...(sizing === 'measured' ? { sizing: new MeasuredSizing(measured) } : {}),
+    });
+  }
+}
+
+function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings {
+  const { sizing, slots } = config.pools.io;
+  return {
+    telemetry: {
+      log: { ...config.log, pretty, colours },
+      metrics: config.metrics,
+      configVersion: config.version,
+      tasks: config.tasks.map((task) => task.name),
+    },
+    store: config.retention,
+    control: { socketPath: join(config.stateDir, 'control.sock') },
+    io: { maxSlots: sizing === 'measured' ? MAX_MEASURED_SLOTS : slots },
+    modules: config.modules,
+  };
+}
