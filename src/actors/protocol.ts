@@ -2,7 +2,7 @@
  * All messages between actors, in one place: one `Messages` type an actor. Where an actor lives is not said
  * here but in the placement table; data goes one way: scheduler → runs → pools → runs → store → telemetry.
  */
-import type { AbortReason, ExecuteOrder, Outcome } from '../workers/handler.ts';
+import type { AbortReason, ExecuteOrder, Outcome, PoolName } from '../workers/handler.ts';
 import type { ErrorData } from './kernel/errors.ts';
 import type { RunState } from './runs/run-states.ts';
 
@@ -128,7 +128,7 @@ export interface QueueView {
 }
 
 export interface PoolView {
-  readonly name: 'cpu' | 'io' | 'guest';
+  readonly name: PoolName;
   readonly slots: number;
   readonly active: number;
   readonly threads: number;
@@ -172,17 +172,31 @@ export interface FoundItem {
   readonly input: string;
 }
 
+export interface OfferBody {
+  readonly task: string;
+  readonly items: readonly FoundItem[];
+}
+
+/** What became of the files of an offer. */
+export interface OfferReply {
+  /** Runs made. */
+  readonly accepted: number;
+  /** Files dealt with before, or in work. */
+  readonly known: number;
+  /** Files refused by a full queue that rejects: the next scan finds them again. */
+  readonly rejected: number;
+  /** Marks of those to be offered again, in order: there was no room for them. */
+  readonly rest: readonly string[];
+}
+
 /** Owner of all live runs and of the four queues. */
 export type RunsMessages = {
   trigger: {
     body: { task: string; payload: string | null; force: boolean; wait: boolean };
     reply: TriggerReply;
   };
-  /** Answered when all items have room or are known: this is how a full queue blocks a scan. */
-  offer: {
-    body: { task: string; parent: string; items: readonly FoundItem[] };
-    reply: { accepted: number; known: number; rejected: number };
-  };
+  /** Answered when there is room for what was found: this is how a full queue blocks a scan. */
+  offer: { body: OfferBody; reply: OfferReply };
   /** What ended on another thread within one turn of its event loop. */
   outcomes: { body: { outcomes: readonly Outcome[] } };
   progress: { body: { run: string; fraction: number; note: string | null } };
@@ -203,10 +217,7 @@ export type StoreMessages = {
   list: { body: RunFilter; reply: readonly RunView[] };
   show: { body: { run: string }; reply: RunView | null };
   /** Passes on to `runs` what is not marked yet; sums up what became of all. */
-  offer: {
-    body: { task: string; parent: string; items: readonly FoundItem[] };
-    reply: { accepted: number; known: number; rejected: number };
-  };
+  offer: { body: OfferBody; reply: OfferReply };
 };
 
 export interface LogRecord {

@@ -7,7 +7,14 @@
  * Start: lock, threads, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what runs may
  * end within the grace, then it is aborted, then killed; the log is flushed; the lock goes last.
  */
-import { type ActorRef, type Clock, ColibriError, systemClock, toErrorData } from '../actors/kernel/index.ts';
+import {
+  type ActorRef,
+  type Clock,
+  type ClockTimer,
+  ColibriError,
+  systemClock,
+  toErrorData,
+} from '../actors/kernel/index.ts';
 import {
   ActorName,
   type ControlMessages,
@@ -16,7 +23,6 @@ import {
   type RuntimeView,
   ThreadName,
 } from '../actors/protocol.ts';
-import type { Pool } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
 import { type Wiring, wireDaemon } from './wiring.ts';
@@ -34,21 +40,23 @@ export interface DaemonOptions {
   readonly onFatal?: (error: ColibriError) => void;
 }
 
-/** The most an orderly end of a thread may take, once its pools are empty. */
-const THREAD_STOP_MS = 500;
-/** Of the grace, what is kept back for aborting and killing. */
+/** Of the grace, what is kept back for aborting and killing: half of it, but at most so much. */
 const ABORT_SHARE_MS = 1500;
-const RECORD_WAIT_MS = 300;
-/** A stop that is not done so long after its grace is given up. */
-const HARD_LIMIT_MS = 800;
+/** After the grace: killing what runs, the store's word that it has all, the end of the threads. */
+const DESTROY_MS = 150;
+const RECORD_WAIT_MS = 200;
+/** More than telemetry takes for its last lines. */
+const THREAD_STOP_MS = 450;
+/** A stop that is not done so long after its grace is given up; a second after the grace the process has ended. */
+const HARD_LIMIT_MS = 850;
 const MEASURE_MS = 1000;
+const REOPEN_MS = { first: 500, most: 10_000 } as const;
 
 export class Daemon {
   readonly #version: string;
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #parts: Wiring;
-  readonly #pools: readonly Pool[];
   readonly #onFatal: (error: ColibriError) => void;
   #lock: StateDirLock | null = null;
   #starting: Promise<void> | null = null;
@@ -58,7 +66,10 @@ export class Daemon {
   /** Brings the end of a stop forward to the hard limit from now. */
   #limit: (() => void) | null = null;
   #stuck = false;
-  #measuring: { cancel(): void } | null = null;
+  #measuring: ClockTimer | null = null;
+  #reopening: ClockTimer | null = null;
+  /** Counts the lives of the service thread. */
+  #serviceLife = 0;
 
   constructor(options: DaemonOptions) {
     this.#version = options.version;
@@ -77,8 +88,6 @@ export class Daemon {
       onFatal: (message, cause) => this.#fatal(message, cause),
       onRestarted: (thread) => void this.#reopen(thread),
     });
-    const { cpu, io, guest } = this.#parts;
-    this.#pools = guest === null ? [cpu, io] : [cpu, io, guest];
   }
 
   /** For whoever drives the daemon from inside the process. */
@@ -96,12 +105,14 @@ export class Daemon {
 
   /**
    * Resolves when the daemon takes work. Idempotent. Rejects with `state-dir-held`, `config-invalid`,
-   * `listen-failed`, or what kept a thread from starting; nothing is left running then.
+   * `listen-failed`, what kept a thread from starting, or `shutting-down` after a stop meanwhile; nothing is left
+   * running then.
    */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch(async (error: unknown) => {
-      await this.kill();
-      throw error;
+      const wasStopped = this.#stopping !== null;
+      await (wasStopped ? this.stop() : this.kill());
+      throw wasStopped ? stoppedError(error) : error;
     });
     return this.#starting;
   }
@@ -134,8 +145,7 @@ export class Daemon {
     this.#lock = lockStateDir(this.#config.stateDir);
     await Promise.all([...router.links].map((link) => link.start()));
     await this.#openService();
-    if (this.#stopping !== null)
-      throw new ColibriError('shutting-down', 'expected to start, got a stop meanwhile');
+    if (this.#stopping !== null) throw stoppedError();
     loopDelay.start();
     this.#measureIo();
     scheduler.start();
@@ -161,11 +171,25 @@ export class Daemon {
   async #reopen(name: ThreadName): Promise<void> {
     this.log('warn', 'thread started again', { thread: name });
     if (name !== ThreadName.Service || this.#stopping !== null) return;
+    this.log('warn', 'the store in memory began anew: the history of runs and the marks of files done are lost', {
+      thread: name,
+    });
     this.#parts.runs.resend();
-    try {
-      await this.#openService();
-    } catch (error) {
-      this.log('error', 'could not listen again', { error: toErrorData(error, 'internal').message });
+    const life = ++this.#serviceLife;
+    for (let waitMs: number = REOPEN_MS.first; ; waitMs = Math.min(2 * waitMs, REOPEN_MS.most)) {
+      try {
+        await this.#openService();
+        return;
+      } catch (error) {
+        if (this.#stopping !== null || this.#serviceLife !== life) return;
+        const { message } = toErrorData(error, 'internal');
+        this.log('error', 'could not listen again', { error: message, again_ms: waitMs });
+      }
+      // A stop cancels the timer and with it this loop, a new life takes its place.
+      await new Promise<void>((resolve) => {
+        this.#reopening?.cancel();
+        this.#reopening = this.#clock.setTimer(waitMs, resolve);
+      });
     }
   }
 
@@ -188,17 +212,21 @@ export class Daemon {
   }
 
   async #windDown(): Promise<void> {
-    const { scheduler, runs, loopDelay, router, system } = this.#parts;
+    const { scheduler, runs, pools, loopDelay, router, system } = this.#parts;
     scheduler.stop();
     runs.close();
     this.#measuring?.cancel();
+    this.#reopening?.cancel();
     loopDelay.stop();
     if (this.#starting !== null) {
-      const drained = () => Promise.all(this.#pools.map((pool) => pool.drain()));
-      await this.#atMost(drained(), this.#config.shutdown.graceMs - ABORT_SHARE_MS);
+      const { graceMs } = this.#config.shutdown;
+      const abortShareMs = Math.min(ABORT_SHARE_MS, graceMs / 2);
+      const drained = () => Promise.all(pools.map((pool) => pool.drain()));
+      await this.#atMost(drained(), graceMs - abortShareMs);
       runs.abortAll('shutdown');
-      await this.#atMost(drained(), ABORT_SHARE_MS);
-      await Promise.all(this.#pools.map((pool) => pool.destroy()));
+      await this.#atMost(drained(), abortShareMs);
+      // A thread in a native call does not end; the lines of the others are not lost over it.
+      await this.#timeLimit(Promise.all(pools.map((pool) => pool.destroy())), DESTROY_MS);
       await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
       this.log('info', 'stopped', { killed: this.#killed });
     }
@@ -243,4 +271,8 @@ export class Daemon {
     this.log('error', error.message);
     this.#onFatal(error);
   }
+}
+
+function stoppedError(cause?: unknown): ColibriError {
+  return new ColibriError('shutting-down', 'expected to start, got a stop meanwhile', { cause });
 }

@@ -2,7 +2,7 @@
  * A daemon under signals, for the command line: SIGTERM and SIGINT end it in order, a second one at once; a
  * fault that cannot be mended from inside ends it with an exit code of its own.
  */
-import { toErrorData } from '../actors/kernel/index.ts';
+import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
 import type { Config, Problem } from './config/index.ts';
 import { Daemon } from './daemon.ts';
 import { endProcessAtOnce } from './end-process.ts';
@@ -18,17 +18,22 @@ export interface RunDaemonOptions {
 /** One press of Ctrl-C may come twice: from the terminal, and passed on by npm or `timeout`. */
 const SAME_SIGNAL_MS = 100;
 
-/** Resolves with the exit code when the daemon has ended: 0 in order, 1 after a fault. */
+/**
+ * Resolves with the exit code when the daemon has ended: 0 in order, also where the signal came during the start; 1 after
+ * a fault. Rejects with what kept the daemon from starting.
+ */
 export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   let code = 0;
+  let fault: ColibriError | null = null;
   const ended = Promise.withResolvers<void>();
   const daemon: Daemon = new Daemon({
     config: options.config,
     version: options.version,
     pretty: options.pretty,
     colours: options.colours,
-    onFatal: () => {
+    onFatal: (error) => {
       code = 1;
+      fault ??= error;
       void daemon.stop().then(ended.resolve);
     },
   });
@@ -56,7 +61,12 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
     );
     void daemon.stop().then(ended.resolve);
   });
-  await daemon.start();
+  try {
+    await daemon.start();
+  } catch (error) {
+    const stopped = error instanceof ColibriError && error.code === 'shutting-down';
+    if (!stopped || code !== 0) throw fault ?? error;
+  }
   for (const { file, line, column, message } of options.warnings) {
     daemon.log('warn', 'config', { place: `${file}:${line}:${column}`, problem: message });
   }

@@ -1,8 +1,23 @@
 /**
  * The state directory and its lock: one daemon a directory. The lock file names its holder by process id,
  * start time and boot, so that a crash, a reboot or a reused process id never keeps a directory locked.
+ *
+ * Of any number of starters at most one gets it, wherever each of them stands in between:
+ * - the lock appears whole: it is written under another name and then linked
+ * - a lock goes away by being renamed first and looked at then, so that what is deleted is what was judged; one
+ *   that turns out to be held is linked back
+ * - whoever has linked the lock looks at those that stand renamed, and withdraws where a living holder is among them
  */
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ColibriError } from '../actors/kernel/index.ts';
 
@@ -15,31 +30,35 @@ interface Holder {
   readonly pid: number;
   readonly startTicks: string;
   readonly bootId: string;
+  /** Tells two locks of one process apart. */
+  readonly token: string;
 }
 
 /** Longest lock file that is looked at, bytes. */
 const LOCK_LIMIT = 4096;
+/** A lock without a living holder is set aside at most so often in a row. */
+const TRIES = 3;
+const NAME = 'lock';
+const ASIDE = 'lock.aside-';
 
 /**
  * Makes the directory (0700) if need be and takes its lock.
  * Throws `state-dir-held` if a living daemon has it, `config-invalid` if the directory cannot be used.
  */
 export function lockStateDir(dir: string): StateDirLock {
-  const file = join(dir, 'lock');
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    const me = holderOf(process.pid);
-    for (let tries = 0; tries < 3; tries++) {
-      if (tryCreate(file, me)) return { release: () => releaseLock(file, me) };
-      const other = readHolder(file);
-      if (other !== null && isAlive(other)) {
-        throw new ColibriError(
-          'state-dir-held',
-          `expected a state directory of its own, got ${dir}, which the daemon with pid ${other.pid} holds; ` +
-            'stop that one, or give this one another state_dir',
-        );
+    const token = randomBytes(8).toString('hex');
+    const me: Holder = { pid: process.pid, ...bornOf(process.pid), token };
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (tryLink(dir, me)) {
+        const other = otherHolder(dir, me);
+        if (other === null) return { release: () => removeLock(dir, me) };
+        removeLock(dir, me);
+        throw heldError(dir, other);
       }
-      setAside(file);
+      const held = setAside(dir, (holder) => holder === null || !isAlive(holder));
+      if (held !== null) throw heldError(dir, held);
     }
   } catch (error) {
     if (error instanceof ColibriError) throw error;
@@ -55,40 +74,92 @@ export function lockStateDir(dir: string): StateDirLock {
   );
 }
 
-function tryCreate(file: string, me: Holder): boolean {
-  let fd: number;
+function heldError(dir: string, holder: Holder): ColibriError {
+  return new ColibriError(
+    'state-dir-held',
+    `expected a state directory of its own, got ${dir}, which the daemon with pid ${holder.pid} holds; ` +
+      'stop that one, or give this one another state_dir',
+  );
+}
+
+/** False where there is a lock already. */
+function tryLink(dir: string, me: Holder): boolean {
+  const whole = join(dir, `${NAME}.${me.pid}.${me.token}`);
+  writeFileSync(whole, `${JSON.stringify(me)}\n`, { flag: 'wx', mode: 0o600 });
   try {
-    fd = openSync(file, 'wx', 0o600);
+    return link(whole, join(dir, NAME));
+  } finally {
+    unlinkSync(whole);
+  }
+}
+
+/**
+ * Removes the lock if `mayGo`. Returns the holder of one that may not: it stands again, or, where another lock has
+ * come meanwhile, stays aside, where that one's owner sees it and withdraws.
+ */
+function setAside(dir: string, mayGo: (holder: Holder | null) => boolean): Holder | null {
+  const file = join(dir, NAME);
+  const before = readHolder(file);
+  // A look first: a lock that is held is not moved at all, but for one that has come in between.
+  if (before !== null && !mayGo(before)) return before;
+  const aside = join(dir, `${ASIDE}${randomBytes(8).toString('hex')}`);
+  if (!ifThere(() => renameSync(file, aside))) return null;
+  const holder = readHolder(aside);
+  if (holder === null || mayGo(holder)) {
+    ifThere(() => unlinkSync(aside));
+    return null;
+  }
+  if (link(aside, file)) ifThere(() => unlinkSync(aside));
+  return holder;
+}
+
+/** For one who has linked the lock: the living holder of a lock that was set aside; the others there are deleted. */
+function otherHolder(dir: string, me: Holder): Holder | null {
+  for (const name of readdirSync(dir)) {
+    if (!name.startsWith(ASIDE)) continue;
+    const file = join(dir, name);
+    const holder = readHolder(file);
+    if (holder === null || holder.token === me.token) continue;
+    if (isAlive(holder)) return holder;
+    ifThere(() => unlinkSync(file));
+  }
+  // One that was set aside may have been linked back during the look, in the place of this one.
+  const holder = readHolder(join(dir, NAME));
+  return holder !== null && holder.token !== me.token && isAlive(holder) ? holder : null;
+}
+
+/** Wherever it stands; another's lock stays. */
+function removeLock(dir: string, me: Holder): void {
+  try {
+    setAside(dir, (holder) => holder?.token === me.token);
+    for (const name of readdirSync(dir)) {
+      const file = join(dir, name);
+      if (name.startsWith(ASIDE) && readHolder(file)?.token === me.token) ifThere(() => unlinkSync(file));
+    }
+  } catch {
+    // The directory is gone, and with it the lock; or it cannot be written, and the end of the process ends the lock.
+  }
+}
+
+/** False where `to` is there already. */
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  try {
-    writeSync(fd, `${JSON.stringify(me)}\n`);
-  } finally {
-    closeSync(fd);
-  }
-  return true;
 }
 
-/** Moves a lock without a living holder away: of two that try, one gets it. */
-function setAside(file: string): void {
-  const aside = `${file}.stale-${process.pid}`;
+/** False where the file that `act` is about is gone. */
+function ifThere(act: () => void): boolean {
   try {
-    renameSync(file, aside);
-    unlinkSync(aside);
+    act();
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
-function releaseLock(file: string, me: Holder): void {
-  const holder = readHolder(file);
-  if (holder?.pid !== me.pid || holder.startTicks !== me.startTicks) return;
-  try {
-    unlinkSync(file);
-  } catch {
-    // Gone already: nothing is held.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }
 
@@ -97,9 +168,10 @@ function readHolder(file: string): Holder | null {
     const text = readFileSync(file, 'utf8').slice(0, LOCK_LIMIT);
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return null;
-    const { pid, startTicks, bootId } = value as Record<string, unknown>;
-    if (typeof pid !== 'number' || typeof startTicks !== 'string' || typeof bootId !== 'string') return null;
-    return { pid, startTicks, bootId };
+    const { pid, startTicks, bootId, token } = value as Record<string, unknown>;
+    if (typeof pid !== 'number' || typeof startTicks !== 'string') return null;
+    if (typeof bootId !== 'string' || typeof token !== 'string') return null;
+    return { pid, startTicks, bootId, token };
   } catch {
     return null;
   }
@@ -107,19 +179,18 @@ function readHolder(file: string): Holder | null {
 
 function isAlive(holder: Holder): boolean {
   try {
-    const now = holderOf(holder.pid);
-    return now.startTicks === holder.startTicks && now.bootId === holder.bootId;
+    const born = bornOf(holder.pid);
+    return born.startTicks === holder.startTicks && born.bootId === holder.bootId;
   } catch {
     return false;
   }
 }
 
 /** Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)). */
-function holderOf(pid: number): Holder {
+function bornOf(pid: number): Pick<Holder, 'startTicks' | 'bootId'> {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
-    pid,
     startTicks: fields[19] ?? '',
     bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
   };

@@ -24,7 +24,14 @@ import {
   ThreadName,
 } from '../actors/protocol.ts';
 import { occurrenceId, Runs, runsActor } from '../actors/runs/index.ts';
-import { CpuPool, type HostSettings, IoPool, MeasuredSizing, threadFile } from '../workers/index.ts';
+import {
+  CpuPool,
+  type HostSettings,
+  IoPool,
+  MeasuredSizing,
+  type Pool,
+  threadFile,
+} from '../workers/index.ts';
 import type { Config } from './config/index.ts';
 import { PLACEMENT } from './placement.ts';
 import { Router } from './router.ts';
@@ -53,6 +60,8 @@ export interface Wiring {
   readonly router: Router;
   readonly telemetry: ActorRef<TelemetryMessages>;
   readonly runs: Runs;
+  /** All of them, also those named below. */
+  readonly pools: readonly Pool[];
   readonly cpu: CpuPool;
   readonly io: IoPool;
   /** Only where some task needs it. */
@@ -65,7 +74,9 @@ export interface Wiring {
 /** A pool whose size is measured grows to at most so many slots. */
 const MAX_MEASURED_SLOTS = 64;
 /** Between telling a run to stop and stopping it by force. */
-const GRACE_MS = { cpu: 500, io: 1000, guest: 400 } as const;
+const GRACE_MS = { cpu: 500, io: 1000, scan: 1000, guest: 400 } as const;
+/** Scans at one time; they are bound by the disk. */
+const SCAN_SLOTS = 2;
 
 export function wireDaemon(options: WiringOptions): Wiring {
   const { config, clock, log } = options;
@@ -90,17 +101,21 @@ export function wireDaemon(options: WiringOptions): Wiring {
   });
   const cpu = createCpuPool();
   const io = createIoPool('io', ThreadName.Service);
+  const scan = createIoPool('scan', ThreadName.Service);
   const guest = config.tasks.some((task) => task.pool === 'guest')
     ? createIoPool('guest', ThreadName.Guest)
     : null;
-  addLink(ThreadName.Service, io);
-  if (guest !== null) addLink(ThreadName.Guest, guest);
-  for (const pool of [cpu, io, guest]) if (pool !== null) runs.attachPool(pool);
+  addLink(ThreadName.Service, [io, scan]);
+  if (guest !== null) addLink(ThreadName.Guest, [guest]);
+  const pools: readonly Pool[] = [cpu, io, scan, ...(guest === null ? [] : [guest])];
+  for (const pool of pools) runs.attachPool(pool);
   const scheduler = new Scheduler({
     clock,
     tasks: config.tasks,
-    onDue: (task, atMs, origin) => runs.due(task, occurrenceId(task, atMs), atMs, origin),
-    onMissed: (task, count) => log('warn', 'occurrences missed', { task, count }),
+    onDue: (task, dueAtMs, origin) => runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin }),
+    onMissed: (task, { missed, more }) => log('warn', 'occurrences missed', { task, missed, more }),
+    onStep: (stepMs) => log('warn', 'the wall clock was moved', { step_seconds: Math.round(stepMs) / 1000 }),
+    onLost: (task) => log('error', 'no next occurrence found, trying again in an hour', { task }),
   });
   const loopDelay = new LoopDelaySampler(clock);
   const { version } = options;
@@ -121,15 +136,18 @@ export function wireDaemon(options: WiringOptions): Wiring {
     runsActor({
       runs,
       settle(pool, outcomes) {
-        const holder = pool === guest?.name ? guest : io;
-        for (const outcome of outcomes) holder.settle(outcome);
+        for (const outcome of outcomes) {
+          if (pool === guest?.name) guest.settle(outcome);
+          else if (scan.holds(outcome.run)) scan.settle(outcome);
+          else io.settle(outcome);
+        }
       },
       view: options.view,
     }),
   );
-  return { system, router, telemetry, runs, cpu, io, guest, scheduler, loopDelay, report };
+  return { system, router, telemetry, runs, pools, cpu, io, guest, scheduler, loopDelay, report };
 
-  function addLink(name: ThreadName, pool: IoPool): void {
+  function addLink(name: ThreadName, held: readonly IoPool[]): void {
     router.add(
       new ThreadLink({
         name,
@@ -140,7 +158,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         clock,
         onLost(cause) {
           log('error', 'thread lost', { thread: name, error: cause.message });
-          pool.threadLost(cause);
+          for (const pool of held) pool.threadLost(cause);
         },
         onRestarted: () => options.onRestarted(name),
         onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
@@ -167,19 +185,19 @@ export function wireDaemon(options: WiringOptions): Wiring {
     });
   }
 
-  function createIoPool(name: 'io' | 'guest', thread: ThreadName): IoPool {
+  function createIoPool(name: 'io' | 'guest' | 'scan', thread: ThreadName): IoPool {
     const { sizing, slots, waitMs, computeMs } = config.pools.io;
     const measured = { cores: availableParallelism(), waitMs, computeMs };
     return new IoPool({
       name,
-      actor: system.ref<IoMessages>(name),
+      actor: system.ref<IoMessages>(name === 'guest' ? ActorName.Guest : ActorName.Io),
       source: runs.source(name),
-      slots,
+      slots: name === 'scan' ? SCAN_SLOTS : slots,
       graceMs: GRACE_MS[name],
       clock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onStuck: (cause) => void router.link(thread)?.replace(cause),
-      ...(sizing === 'measured' ? { sizing: new MeasuredSizing(measured) } : {}),
+      ...(sizing === 'measured' && name !== 'scan' ? { sizing: new MeasuredSizing(measured) } : {}),
     });
   }
 }
@@ -195,7 +213,7 @@ function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings 
     },
     store: config.retention,
     control: { socketPath: join(config.stateDir, 'control.sock') },
-    io: { maxSlots: sizing === 'measured' ? MAX_MEASURED_SLOTS : slots },
+    io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MAX_MEASURED_SLOTS : slots) },
     modules: config.modules,
   };
 }

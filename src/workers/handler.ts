@@ -5,8 +5,12 @@
 import type { ErrorData } from '../actors/kernel/errors.ts';
 import type { JsonSchema } from '../actors/kernel/json-schema.ts';
 
-/** Where a handler runs. `guest` is the io pool of the thread that user modules of kind io live on. */
-export const PoolName = { Cpu: 'cpu', Io: 'io', Guest: 'guest' } as const;
+/**
+ * Where a handler runs. `guest` is the io pool of the thread that user modules of kind io live on; `scan` is a lane
+ * of its own beside io, for looking for files: a scan waits for room for what it finds and must not hold a slot that
+ * would make that room.
+ */
+export const PoolName = { Cpu: 'cpu', Io: 'io', Guest: 'guest', Scan: 'scan' } as const;
 export type PoolName = (typeof PoolName)[keyof typeof PoolName];
 
 /** A run as a pool takes it. `input` is JSON text: the router never looks into it. */

@@ -22,7 +22,6 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
       runs: 10_000,
       results: 200,
       resultTtlMs: 86_400_000,
-      deadLetters: 2000,
       maxBytes: 64 * 1024 ** 2,
     },
     pools: {

@@ -9,7 +9,7 @@ import type { ExecuteOrder, Handler, Outcome } from '../../src/workers/handler.t
 import { ioActor, LETTER_OUTCOMES, LETTER_TEXT } from '../../src/workers/io-pool/io-actor.ts';
 import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { Registry } from '../../src/workers/registry.ts';
-import { ActorProbe, fakeRef, gate, order, turn } from './io-fixtures.ts';
+import { ActorProbe, fakeRef, gate, order, turn, turnsUntil } from './io-fixtures.ts';
 
 const NOTHING = { answer: () => 1 };
 
@@ -107,7 +107,7 @@ test('a refused letter arrives later, whole and once', async () => {
   const probe = new ActorProbe(NOTHING);
   probe.refuse = 5;
   probe.send('execute', { orders: orders(300, { handler: 'answer' }) });
-  while (probe.outcomes.length < 300) await turn();
+  await turnsUntil(() => probe.outcomes.length >= 300);
   await turn();
   assert.deepEqual(probe.letters.map(({ length }) => length).sort(), [256, 44].sort());
   assert.deepEqual(names(probe.outcomes).sort(), names(orders(300)).sort());

@@ -7,7 +7,7 @@ import type { ExecuteOrder, Handler, Outcome } from '../../src/workers/handler.t
 import { ioActor } from '../../src/workers/io-pool/io-actor.ts';
 import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { Registry } from '../../src/workers/registry.ts';
-import { gate, order, turn } from './io-fixtures.ts';
+import { gate, order, turn, turnsUntil } from './io-fixtures.ts';
 
 interface Rig {
   readonly pool: IoPool;
@@ -88,7 +88,7 @@ test('a thousand orders through eight slots: each has one outcome, never more th
   const { pool, ready, outcomes, running } = rig(t, handlers, 8);
   for (let n = 0; n < 1000; n++) ready.push(order(`r${n}`, { handler: 'step', input: `{"n":${n}}` }));
   pool.wake();
-  while (outcomes.length < 1000) await turn();
+  await turnsUntil(() => outcomes.length >= 1000);
   assert.equal(new Set(outcomes.map(({ run }) => run)).size, 1000);
   assert.equal(outcomes.filter(({ status }) => status === 'failed').length, 200);
   assert.equal(running.most, 8);

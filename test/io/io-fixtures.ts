@@ -17,6 +17,14 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Turns of the event loop until `reached`; a test that waits for what never comes fails instead of hanging. */
+export async function turnsUntil(reached: () => boolean): Promise<void> {
+  for (let turns = 0; !reached(); turns++) {
+    if (turns > 10_000) throw new Error(`expected ${reached} within 10,000 turns of the event loop`);
+    await turn();
+  }
+}
+
 /** A reference whose deliveries are decided by `tryTell`. */
 export function fakeRef<M extends Messages>(
   name: string,

@@ -226,6 +226,28 @@ test('of more than a letter, the first refused: one order beyond it is held, wit
   assert.equal(r.outcomes.length, 129);
 });
 
+test('what is held beyond a refused letter goes with it once there is room, and ends by itself if there is none', async () => {
+  const orders: readonly [string, { timeoutMs: number }][] = names(129).map((run, at) => [
+    run,
+    { timeoutMs: at < 128 ? 5000 : 50 },
+  ]);
+  const roomLater = rig({ slots: 300 });
+  roomLater.answers.push(Delivery.Full);
+  await offer(roomLater, ...orders);
+  roomLater.pool.wake();
+  await turn();
+  assert.deepEqual(
+    letters(roomLater.sent).map(({ length }) => length),
+    [128, 1],
+  );
+  assert.deepEqual(letters(roomLater.sent).flat(), names(129));
+  const never = rig({ slots: 300 });
+  never.answers.push(Delivery.Full, Delivery.Full);
+  await offer(never, ...orders);
+  await never.clock.advance(50);
+  assert.deepEqual(ends(never), [['r128', 'interrupted']]);
+});
+
 test('wakes that are refused again and again do not put off the end of unsent orders', async () => {
   const r = rig();
   r.answers.push(...Array.from({ length: 1000 }, () => Delivery.Full));

@@ -63,114 +63,118 @@ function checkLetter(letter: readonly ExecuteOrder[], sent: Set<string>, outcome
 
 test('every order gets exactly one outcome, and slots are never exceeded, whatever the thread does', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
-      const clock = new TestClock();
-      const ready: ExecuteOrder[] = [];
-      /** Orders the thread has; it may forget one, which then never answers by itself. */
-      const thread: ExecuteOrder[] = [];
-      const taken: ExecuteOrder[] = [];
-      const outcomes: Outcome[] = [];
-      const sent = new Set<string>();
-      const allowed: { slots: number; refusals: number; how: Delivery } = {
-        slots: 3,
-        refusals: 0,
-        how: Delivery.Full,
-      };
-      const take = () => {
-        const next = ready.shift();
-        if (next === undefined) return undefined;
-        assert.ok(pool.active < allowed.slots, `took order ${pool.active + 1} of ${allowed.slots}`);
-        taken.push(next);
-        return next;
-      };
-      const actor = fakeRef<IoMessages>('io', (kind, body) => {
-        if (allowed.refusals > 0) {
-          allowed.refusals--;
-          return allowed.how;
-        }
-        if (kind === 'execute') {
-          const { orders } = body as { readonly orders: readonly ExecuteOrder[] };
-          checkLetter(orders, sent, outcomes);
-          thread.push(...orders);
-        }
-        if (kind === 'kill') {
-          const held = thread.find(({ run }) => run === (body as { run: string }).run);
-          if (held !== undefined) queueMicrotask(() => pool.settle(stopped(held, 'timeout', 1)));
-        }
-        return Delivery.Delivered;
-      });
-      const pool = new IoPool({
-        name: 'io',
-        actor,
-        source: { peekTask: () => ready[0]?.task, take },
-        slots: allowed.slots,
-        graceMs: 50,
-        clock,
-        onOutcome: (outcome) => {
-          outcomes.push(outcome);
-          pool.wake();
-        },
-        onStuck: (cause) => queueMicrotask(() => pool.threadLost(cause)),
-      });
-      let runs = 0;
-      for (const next of steps) {
-        const chosen = 'at' in next && thread.length > 0 ? thread[next.at % thread.length]! : null;
-        switch (next.do) {
-          case 'offer':
-            for (let i = 0; i < next.count; i++) {
-              const input = 'x'.repeat(next.inputLength);
-              ready.push(order(`r${runs++}`, { timeoutMs: next.timeoutMs, input }));
-            }
+    fc.asyncProperty(
+      fc.constantFrom(3, 250),
+      fc.array(step, { maxLength: 60, size: 'max' }),
+      async (slots, steps) => {
+        const clock = new TestClock();
+        const ready: ExecuteOrder[] = [];
+        /** Orders the thread has; it may forget one, which then never answers by itself. */
+        const thread: ExecuteOrder[] = [];
+        const taken: ExecuteOrder[] = [];
+        const outcomes: Outcome[] = [];
+        const sent = new Set<string>();
+        const allowed: { slots: number; refusals: number; how: Delivery } = {
+          slots,
+          refusals: 0,
+          how: Delivery.Full,
+        };
+        const take = () => {
+          const next = ready.shift();
+          if (next === undefined) return undefined;
+          assert.ok(pool.active < allowed.slots, `took order ${pool.active + 1} of ${allowed.slots}`);
+          taken.push(next);
+          return next;
+        };
+        const actor = fakeRef<IoMessages>('io', (kind, body) => {
+          if (allowed.refusals > 0) {
+            allowed.refusals--;
+            return allowed.how;
+          }
+          if (kind === 'execute') {
+            const { orders } = body as { readonly orders: readonly ExecuteOrder[] };
+            checkLetter(orders, sent, outcomes);
+            thread.push(...orders);
+          }
+          if (kind === 'kill') {
+            const held = thread.find(({ run }) => run === (body as { run: string }).run);
+            if (held !== undefined) queueMicrotask(() => pool.settle(stopped(held, 'timeout', 1)));
+          }
+          return Delivery.Delivered;
+        });
+        const pool = new IoPool({
+          name: 'io',
+          actor,
+          source: { peekTask: () => ready[0]?.task, take },
+          slots: allowed.slots,
+          graceMs: 50,
+          clock,
+          onOutcome: (outcome) => {
+            outcomes.push(outcome);
             pool.wake();
-            break;
-          case 'turn':
-            await turn();
-            break;
-          case 'succeed':
-            if (chosen !== null) pool.settle(succeeded(chosen, '1', 1));
-            break;
-          case 'fail':
-            if (chosen !== null) pool.settle(failed(chosen, new Error('no'), 1));
-            break;
-          case 'repeat':
-            if (chosen !== null) for (let i = 0; i < 2; i++) pool.settle(succeeded(chosen, '1', 1));
-            break;
-          case 'cancel':
-            if (chosen !== null) pool.abort(chosen.run, 'cancel');
-            break;
-          case 'cancel-taken':
-            if (taken.length > 0) pool.abort(taken[next.at % taken.length]!.run, 'cancel');
-            break;
-          case 'forget':
-            if (chosen !== null) thread.splice(thread.indexOf(chosen), 1);
-            break;
-          case 'wait':
-            await clock.advance(next.ms);
-            break;
-          case 'refuse':
-            allowed.refusals += next.times;
-            allowed.how = next.how;
-            break;
-          case 'lose':
-            thread.length = 0;
-            pool.threadLost({ code: 'thread-lost', message: 'lost' });
-            break;
-          case 'resize':
-            allowed.slots = next.slots;
-            pool.resize(next.slots);
-            break;
-          default:
-            assert.fail('unknown step');
+          },
+          onStuck: (cause) => queueMicrotask(() => pool.threadLost(cause)),
+        });
+        let runs = 0;
+        for (const next of steps) {
+          const chosen = 'at' in next && thread.length > 0 ? thread[next.at % thread.length]! : null;
+          switch (next.do) {
+            case 'offer':
+              for (let i = 0; i < next.count; i++) {
+                const input = 'x'.repeat(next.inputLength);
+                ready.push(order(`r${runs++}`, { timeoutMs: next.timeoutMs, input }));
+              }
+              pool.wake();
+              break;
+            case 'turn':
+              await turn();
+              break;
+            case 'succeed':
+              if (chosen !== null) pool.settle(succeeded(chosen, '1', 1));
+              break;
+            case 'fail':
+              if (chosen !== null) pool.settle(failed(chosen, new Error('no'), 1));
+              break;
+            case 'repeat':
+              if (chosen !== null) for (let i = 0; i < 2; i++) pool.settle(succeeded(chosen, '1', 1));
+              break;
+            case 'cancel':
+              if (chosen !== null) pool.abort(chosen.run, 'cancel');
+              break;
+            case 'cancel-taken':
+              if (taken.length > 0) pool.abort(taken[next.at % taken.length]!.run, 'cancel');
+              break;
+            case 'forget':
+              if (chosen !== null) thread.splice(thread.indexOf(chosen), 1);
+              break;
+            case 'wait':
+              await clock.advance(next.ms);
+              break;
+            case 'refuse':
+              allowed.refusals += next.times;
+              allowed.how = next.how;
+              break;
+            case 'lose':
+              thread.length = 0;
+              pool.threadLost({ code: 'thread-lost', message: 'lost' });
+              break;
+            case 'resize':
+              allowed.slots = next.slots;
+              pool.resize(next.slots);
+              break;
+            default:
+              assert.fail('unknown step');
+          }
         }
-      }
-      const drained = pool.drain();
-      await clock.advance(2000);
-      await drained;
-      assert.equal(pool.active, 0);
-      assert.deepEqual(outcomes.map(({ run }) => run).sort(), taken.map(({ run }) => run).sort());
-      await pool.destroy();
-      assert.equal(clock.timers, 0);
-    }),
+        const drained = pool.drain();
+        await clock.advance(2000);
+        await drained;
+        assert.equal(pool.active, 0);
+        assert.deepEqual(outcomes.map(({ run }) => run).sort(), taken.map(({ run }) => run).sort());
+        await pool.destroy();
+        assert.equal(clock.timers, 0);
+      },
+    ),
     { numRuns: 300 },
   );
 });

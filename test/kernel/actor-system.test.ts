@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type ActorContext,
   type ActorDefinition,
   ActorSystem,
   type ActorSystemOptions,
@@ -370,6 +371,66 @@ test('close drains what is inside, lets actors send each other, refuses from out
     'store stopped',
   ]);
   assert.throws(() => system.spawn(make('new', null)), { code: 'internal' });
+});
+
+test('what comes while an actor stops is refused and not handled; its questions are answered', async () => {
+  const { system } = setUp();
+  const stopping = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let fromInside: ActorContext | null = null;
+  system.spawn({
+    name: 'neighbour',
+    mailbox: ROOMY,
+    create(context) {
+      fromInside = context;
+      return { receive() {} };
+    },
+  });
+  system.spawn({
+    name: 'a',
+    mailbox: ROOMY,
+    create: () => ({
+      receive() {},
+      stop() {
+        stopping.resolve();
+        return gate.promise;
+      },
+    }),
+  });
+  const closing = system.close();
+  await stopping.promise;
+  const ref = fromInside!.ref<Messages>('a');
+  assert.equal(ref.tryTell('late', null), 'closed');
+  await assert.rejects(ref.tell('late', null), { code: 'mailbox-closed' });
+  await assert.rejects(ref.ask('late', null), { code: 'mailbox-closed' });
+  gate.resolve();
+  await closing;
+  const { handled, refused } = system.mailboxes().find(({ actor: name }) => name === 'a')!;
+  assert.deepEqual({ handled, refused: refused.closed }, { handled: 0, refused: 3 });
+});
+
+test('above its high water a mailbox drops what is expendable, and the rest has room', async () => {
+  const { system, undeliverable } = setUp();
+  const seen: string[] = [];
+  const mailbox: MailboxPolicy = { ...ROOMY, capacity: 8, highWater: 0.5, lowWater: 0.25 };
+  const definition = actor('a', ({ kind }) => void seen.push(kind), { mailbox, expendable: ['log'] });
+  const ref = system.spawn(definition);
+  const consumed: string[] = [];
+  const answers = Array.from({ length: 6 }, () => ref.tryTell('log', null));
+  assert.deepEqual(answers, [...Array(4).fill('delivered'), 'dropped', 'dropped']);
+  void ref.tell('log', null);
+  const crossing = { ...({ id: 1, kind: 'log', from: 'far', to: 'a', thread: 'far' } as const), attempt: 1 };
+  system.deliver({ ...crossing, deadlineAtMs: null, question: false, body: null }, 1, () => {
+    consumed.push('log');
+  });
+  for (let i = 0; i < 4; i++) assert.equal(ref.tryTell('runs', null), 'delivered');
+  assert.equal(ref.tryTell('runs', null), 'full');
+  assert.deepEqual(undeliverable, Array(4).fill('log dropped'));
+  assert.deepEqual(consumed, ['log']);
+  await nextLoop();
+  assert.equal(ref.tryTell('log', null), 'delivered');
+  await system.close();
+  assert.deepEqual(seen, [...Array(4).fill('log'), ...Array(4).fill('runs'), 'log']);
 });
 
 test('a name in use, or placed on another thread, is not spawned', async () => {

@@ -146,20 +146,6 @@ test('a thread that cannot start is tried within the intensity, then start rejec
   await link.stop(0);
 });
 
-test('ping tells a live thread from one that is blocked or stopped', async (t) => {
-  const { system, link } = await setUpThreads(
-    t,
-    { gated: 'guest' },
-    { heartbeat: { everyMs: 1000, missedMs: 60_000 } },
-  );
-  assert.equal(await link('guest').ping(5000), true);
-  await system.ref<GatedMessages>('gated').tell('item', { at: 0, pad: '' });
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(await link('guest').ping(30), false);
-  await link('guest').stop(0);
-  assert.equal(await link('guest').ping(30), false);
-});
-
 test('stop lets the host close; what was accepted before is handled', async (t) => {
   const closeGate = new SharedArrayBuffer(4);
   const gate = new SharedArrayBuffer(4);
@@ -212,7 +198,7 @@ test('start and stop in any order: the last call wins, callers share', async (t)
   for (const one of settled) if (one.status === 'rejected') assert.equal(one.reason.code, 'shutting-down');
   assert.equal(link.stats.state, last === 'start' ? 'running' : 'stopped');
   await link.start();
-  assert.equal(await link.ping(10_000), true);
+  assert.equal(link.stats.state, 'running');
   await Promise.all([link.stop(1000), link.stop(1000)]);
   assert.equal(link.stats.state, 'stopped');
   assert.equal(await main.ask('total', null), 0);

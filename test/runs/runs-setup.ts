@@ -100,6 +100,7 @@ export function setup(
     queues?: Partial<RunsOptions['queues']>;
     groups?: RunsOptions['groups'];
     random?: () => number;
+    onBatch?: (events: readonly RunEvent[]) => void;
   } = {},
 ): Setup {
   const clock = new TestClock();
@@ -117,6 +118,7 @@ export function setup(
       ...options.queues,
     },
     record: (seq, batch) => {
+      options.onBatch?.(batch);
       events.push(...batch.map((event) => ({ ...event })));
       if (options.acknowledge !== false) queueMicrotask(() => runs.recorded(seq));
       return true;

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RunView } from '../../src/actors/protocol.ts';
-import { INTERRUPTION_BUDGET, isTerminal, type RunState } from '../../src/actors/runs/index.ts';
-import { FakeAnswer, setup, taskSpec } from './runs-setup.ts';
+import type { ErrorData } from '../../src/actors/kernel/errors.ts';
+import type { OfferReply, RunView } from '../../src/actors/protocol.ts';
+import {
+  INTERRUPTION_BUDGET,
+  isTerminal,
+  PAYLOAD_LIMIT,
+  type RunState,
+} from '../../src/actors/runs/index.ts';
+import { FakeAnswer, FakePool, setup, taskSpec } from './runs-setup.ts';
 
 const failed = { status: 'failed', error: { code: 'handler-failed', message: 'no' } } as const;
 
@@ -34,12 +40,12 @@ test('with, the file and the payload are laid over each other in that order', ()
 
 test('an occurrence runs once, however often it is due', async () => {
   const { runs, pool, finish, settle } = setup([taskSpec({ name: 'a' })], { acknowledge: false });
-  runs.due('a', 'a@1', 1, 'schedule');
-  runs.due('a', 'a@1', 1, 'schedule');
+  runs.due({ task: 'a', id: 'a@1', dueAtMs: 1, origin: 'schedule' });
+  runs.due({ task: 'a', id: 'a@1', dueAtMs: 1, origin: 'schedule' });
   assert.equal(pool.taken.length, 1);
   finish('a@1');
   await settle();
-  runs.due('a', 'a@1', 1, 'schedule');
+  runs.due({ task: 'a', id: 'a@1', dueAtMs: 1, origin: 'schedule' });
   assert.equal(pool.taken.length, 1, 'known until the store has acknowledged its end');
 });
 
@@ -188,24 +194,64 @@ test('block: when even the delayed queue is full, the newcomer is refused and co
   assert.equal(rejected('delayed'), 2);
 });
 
-test('an offer of files is answered when all have room; known files are not run again', () => {
+test('an offer is answered when there is room for more; what had none is offered anew, and known files are not run again', () => {
   const { runs, pool, finish } = setup([taskSpec({ name: 'a', scanJson: '{"root":"/"}' })], {
     slots: 1,
-    queues: { ready: { capacity: 2, whenFull: 'block' } },
+    queues: { ready: { capacity: 4, whenFull: 'block' } },
   });
-  const items = Array.from({ length: 6 }, (_, index) => ({
+  const items = Array.from({ length: 12 }, (_, index) => ({
     mark: `${index}`.padStart(16, '0'),
     input: '{}',
   }));
-  const answer = new FakeAnswer();
-  runs.offer({ task: 'a', items }, answer);
-  assert.equal(answer.settled, false);
-  while (pool.active > 0 && !answer.settled) finish([...pool.held.keys()][0]!);
-  assert.deepEqual(answer.value, { accepted: 6, known: 0, rejected: 0 });
+  let rest = items;
+  let accepted = 0;
+  for (let offers = 0; rest.length > 0 && offers < 20; offers++) {
+    const answer = new FakeAnswer();
+    runs.offer({ task: 'a', items: rest }, answer);
+    while (!answer.settled) finish([...pool.held.keys()][0]!);
+    const reply = answer.value as OfferReply;
+    accepted += reply.accepted;
+    assert.equal(reply.rejected, 0);
+    rest = rest.filter((item) => reply.rest.includes(item.mark));
+    assert.ok(runs.queues()[0]!.depth <= 4);
+  }
+  assert.equal(accepted, 12);
   const again = new FakeAnswer();
   runs.offer({ task: 'a', items }, again);
-  assert.equal(again.settled, true, 'all six are live or not acknowledged yet');
-  assert.deepEqual(again.value, { accepted: 0, known: 6, rejected: 0 });
+  assert.deepEqual(
+    again.value,
+    { accepted: 0, known: 12, rejected: 0, rest: [] },
+    'all are live or not acknowledged',
+  );
+});
+
+test('a waiting offer keeps nothing that was checked before: files that ended meanwhile are not run by it', async () => {
+  const { runs, pool, finish, settle } = setup([taskSpec({ name: 'a', scanJson: '{"root":"/"}' })], {
+    slots: 1,
+    queues: { ready: { capacity: 4, whenFull: 'block' } },
+  });
+  const items = Array.from({ length: 10 }, (_, index) => ({
+    mark: `${index}`.padStart(16, '0'),
+    input: '{}',
+  }));
+  const answers = [new FakeAnswer(), new FakeAnswer()];
+  for (const answer of answers) runs.offer({ task: 'a', items }, answer);
+  while (pool.active > 0) {
+    finish([...pool.held.keys()][0]!);
+    await settle();
+  }
+  const ran = pool.taken.map((order) => order.run);
+  assert.equal(new Set(ran).size, ran.length, 'no file ran twice');
+  assert.ok(answers.every((answer) => answer.settled));
+});
+
+test('scans have a lane of their own: an io pool full of work does not keep them from making room', () => {
+  const { runs, pool } = setup([taskSpec({ name: 'a', scanJson: '{"root":"/"}' })], { slots: 1 });
+  const scans = new FakePool('scan', 1, runs.source('scan'));
+  runs.attachPool(scans);
+  runs.due({ task: 'a', id: 'a@1', dueAtMs: 1, origin: 'schedule' });
+  assert.equal(pool.active, 0);
+  assert.equal(scans.taken[0]?.handler, 'scan');
 });
 
 test('a group limits its runs; others step past; order inside the group is kept', () => {
@@ -227,6 +273,153 @@ test('a group limits its runs; others step past; order inside the group is kept'
   assert.equal(order.length, 5);
   const grouped = pool.taken.filter((taken) => taken.task === 'grouped').map((taken) => taken.run);
   assert.deepEqual(grouped, grouped.toSorted());
+});
+
+test('the end of a grouped run lets the next one go, also when another one is cancelled or shares two pools', () => {
+  const { runs, pool, trigger, finish } = setup(
+    [
+      taskSpec({ name: 'io', group: 'api' }),
+      taskSpec({ name: 'cpu', kind: 'cpu', pool: 'cpu', group: 'api' }),
+    ],
+    { slots: 10, groups: { api: { concurrency: 1 } } },
+  );
+  trigger('io');
+  const [second, third] = ['io', 'io'].map((task) => trigger(task).value as { run: string });
+  trigger('cpu');
+  const fourth = trigger('io').value as { run: string };
+  runs.cancel(second!.run);
+  finish(pool.taken[0]!.run);
+  assert.deepEqual([...pool.held.keys()], [third!.run], 'a cancelled one does not block the group');
+  finish(third!.run);
+  assert.deepEqual([...pool.held.keys()], [fourth.run], 'nor does one that waits for another pool');
+});
+
+test('two ends before the next take keep the order of a group', () => {
+  const { pool, trigger, finish } = setup([taskSpec({ name: 'a', group: 'g' })], {
+    slots: 2,
+    groups: { g: { concurrency: 2 } },
+  });
+  const ids = Array.from({ length: 6 }, () => (trigger('a').value as { run: string }).run);
+  const [one, two] = [...pool.held.keys()];
+  pool.slots = 0;
+  finish(one!);
+  finish(two!);
+  pool.slots = 2;
+  pool.wake();
+  assert.deepEqual([...pool.held.keys()], ids.slice(2, 4));
+});
+
+test('cancel-running replaces what is in work, not itself, and leaves the runs of files alone', () => {
+  const { runs, pool, trigger, finish } = setup(
+    [taskSpec({ name: 'a', overlap: 'cancel-running', scanJson: '{"root":"/"}' })],
+    { slots: 0 },
+  );
+  runs.offer({ task: 'a', items: [{ mark: '0'.repeat(16), input: '{}' }] }, new FakeAnswer());
+  const first = trigger('a', { wait: true, payload: '1' });
+  const second = trigger('a', { wait: true, payload: '2' });
+  assert.equal((first.value as { ended: RunView }).ended.state, 'cancelled');
+  assert.equal(second.settled, false);
+  pool.slots = 2;
+  pool.wake();
+  assert.deepEqual(
+    pool.taken.map((order) => order.input),
+    ['{}', '2'],
+  );
+  for (const order of pool.taken) finish(order.run);
+  assert.equal((second.value as { ended: RunView }).ended.state, 'success');
+});
+
+test('drop-oldest keeps to the capacity although the dropped run had a follower', () => {
+  const { trigger, depth } = setup([taskSpec({ name: 'a', overlap: 'queue-one' }), taskSpec({ name: 'b' })], {
+    slots: 0,
+    queues: { ready: { capacity: 1, whenFull: 'drop-oldest' } },
+  });
+  trigger('a');
+  trigger('a');
+  trigger('b');
+  assert.equal(depth('ready'), 1);
+});
+
+test('a place that a cancel makes is given to who waits', () => {
+  const { runs, pool, trigger, depth } = setup([taskSpec({ name: 'a' })], {
+    slots: 0,
+    queues: { ready: { capacity: 1, whenFull: 'block' } },
+  });
+  const first = trigger('a').value as { run: string };
+  const waiting = trigger('a');
+  assert.equal(waiting.settled, false);
+  runs.cancel(first.run);
+  assert.equal(waiting.settled, true);
+  assert.deepEqual([depth('ready'), depth('delayed')], [1, 0]);
+  pool.slots = 1;
+  pool.wake();
+  assert.equal(pool.active, 1);
+});
+
+test('a trigger that waits for the run before it is accepted at once', () => {
+  const { trigger } = setup([taskSpec({ name: 'a', overlap: 'queue-one' })], { slots: 1 });
+  trigger('a');
+  assert.equal(trigger('a').settled, true);
+});
+
+test('a replay of the run of a file is not judged by overlap', () => {
+  const { runs, pool, finish, trigger } = setup(
+    [taskSpec({ name: 'a', overlap: 'skip', scanJson: '{"root":"/"}' })],
+    { slots: 9 },
+  );
+  runs.offer({ task: 'a', items: [{ mark: '0'.repeat(16), input: '{}' }] }, new FakeAnswer());
+  finish(pool.taken[0]!.run, failed);
+  runs.replay({ runs: null, task: null });
+  assert.equal(trigger('a', { payload: '1' }).error, undefined);
+});
+
+test('attempts stay apart in the journal although it is slow; a success carries no error of before', async () => {
+  const { clock, runs, pool, trigger, finish, events, settle } = setup(
+    [taskSpec({ name: 'a', maxRetry: 1 })],
+    {
+      acknowledge: false,
+    },
+  );
+  trigger('a');
+  finish(pool.taken[0]!.run, failed);
+  // The retry is due before the journal has had its turn.
+  const due = clock.advance(1000);
+  await due;
+  finish(pool.taken[1]!.run, { result: '1' });
+  await settle();
+  const states = events.map((event) => event.state);
+  assert.equal(states.filter((state) => state === 'retrying').length, 1);
+  const last = events.at(-1)!;
+  assert.deepEqual([last.state, last.error, last.dueAtMs], ['success', undefined, undefined]);
+  runs.recorded(Number.MAX_SAFE_INTEGER);
+  assert.equal(runs.table.size, 0);
+});
+
+test('a batch of large errors stays far below what a link takes at once', async () => {
+  const sizes: number[] = [];
+  const { pool, trigger, finish, settle, events } = setup([taskSpec({ name: 'a' })], {
+    slots: 1000,
+    queues: {
+      ready: { capacity: 1000, whenFull: 'block' },
+      deadLetter: { capacity: 1000, whenFull: 'drop-oldest' },
+    },
+    onBatch: (batch) => sizes.push(JSON.stringify(batch).length),
+  });
+  const text = 'x'.repeat(4096);
+  const deep = [1, 2, 3, 4].reduce<ErrorData>(
+    (cause) => ({ code: 'handler-failed', message: text, stack: text, cause }),
+    { code: 'handler-failed', message: text, stack: text },
+  );
+  for (let count = 0; count < 500; count++) trigger('a');
+  for (const order of [...pool.taken]) finish(order.run, { status: 'failed', error: deep });
+  await settle();
+  assert.equal(events.filter((event) => event.state === 'failed').length, 500);
+  assert.ok(Math.max(...sizes) < 1024 * 1024, `${Math.max(...sizes)}`);
+});
+
+test('a payload beyond the limit is refused with a remedy', () => {
+  const { trigger } = setup([taskSpec({ name: 'a' })]);
+  assert.throws(() => trigger('a', { payload: `"${'x'.repeat(PAYLOAD_LIMIT)}"` }), { code: 'input-invalid' });
 });
 
 test('higher priorities leave the ready queue first, equal ones in order', () => {
@@ -322,6 +515,7 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
     { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(50) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.nat(5000) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('replay' as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('offer' as const), from: fc.nat(30) }) },
   );
   const whenFull = fc.constantFrom('block', 'reject', 'drop-oldest', 'drop-newest');
   await fc.assert(
@@ -354,7 +548,15 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
         else if (action.do === 'finish') finishOne(action.pick, action.status);
         else if (action.do === 'advance') await s.clock.advance(action.ms);
         else if (action.do === 'replay') s.runs.replay({ runs: null, task: null });
-        else {
+        else if (action.do === 'offer') {
+          const items = Array.from({ length: 5 }, (_, index) => ({
+            mark: (action.from + index).toString(16).padStart(16, '0'),
+            input: '{}',
+          }));
+          const answer = new FakeAnswer();
+          waiters.push(answer);
+          s.runs.offer({ task: 't0', items }, answer);
+        } else {
           const live = s.runs.table
             .list({ task: null, state: null, limit: 100 })
             .filter((view) => !isTerminal(view.state as RunState));

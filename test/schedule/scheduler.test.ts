@@ -5,6 +5,7 @@ import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { MisfirePolicy, ScheduleSpec } from '../../src/main/config/config.ts';
 import { parseCron, type ScheduledTask, Scheduler, splayOf } from '../../src/main/schedule/index.ts';
+import { dueOccurrences } from '../../src/main/schedule/misfire.ts';
 
 const runOnce: MisfirePolicy = { policy: 'run-once', graceMs: null, max: 100 };
 const cron = (expression: string, timeZone: string | null = 'UTC'): ScheduleSpec => ({
@@ -20,15 +21,18 @@ function scheduled(fields: Partial<ScheduledTask> & { name: string }): Scheduled
 function start(tasks: readonly ScheduledTask[], clock: Clock) {
   const due: [string, number, number][] = [];
   const missed: [string, number][] = [];
+  const steps: number[] = [];
   const scheduler = new Scheduler({
     clock,
     tasks,
     onDue: (task, occurrence) => due.push([task, occurrence, clock.wallMs()]),
-    onMissed: (task, count) => missed.push([task, count]),
+    onMissed: (task, { missed: count }) => missed.push([task, count]),
+    onStep: (stepMs) => steps.push(stepMs),
+    onLost: (task) => assert.fail(`no next occurrence of ${task}`),
   });
   scheduler.start();
   scheduler.start();
-  return { scheduler, due, missed };
+  return { scheduler, due, missed, steps };
 }
 
 test('cron, every and at give their occurrences, on time', async () => {
@@ -117,7 +121,69 @@ test('after two weeks away a task of every 5 s runs once, at once', async () => 
   scheduler.stop();
 });
 
-test('any grid, any steps of time: occurrences strictly increase and never come early', async () => {
+test('a step back by a day: told with its size, and schedules go on at once', async () => {
+  const clock = new TestClock();
+  const { scheduler, due, steps } = start(
+    [
+      scheduled({ name: 'every', schedule: { kind: 'every', everyMs: 5000 } }),
+      scheduled({ name: 'cron', schedule: cron('* * * * *') }),
+    ],
+    clock,
+  );
+  await clock.advance(60_000);
+  const before = due.length;
+  clock.stepWall(-86_400_000);
+  await clock.advance(3_600_000);
+  assert.deepEqual(steps, [-86_400_000]);
+  const after = due.slice(before);
+  assert.ok(after.filter(([task]) => task === 'every').length >= 3_540_000 / 5000);
+  assert.ok(after.filter(([task]) => task === 'cron').length >= 59);
+  assert.ok(after.every(([, occurrence, at]) => at >= occurrence));
+  scheduler.stop();
+});
+
+test('a step back by less than a minute runs nothing twice', async () => {
+  const clock = new TestClock();
+  const { scheduler, due } = start(
+    [scheduled({ name: 'a', schedule: { kind: 'every', everyMs: 5000 } })],
+    clock,
+  );
+  await clock.advance(60_000);
+  clock.stepWall(-30_000);
+  await clock.advance(120_000);
+  const occurrences = due.map(([, occurrence]) => occurrence);
+  assert.equal(new Set(occurrences).size, occurrences.length);
+  assert.equal(due.length, 12 + 18);
+  scheduler.stop();
+});
+
+test('coming back after 8 hours costs next to nothing, whatever the policy', () => {
+  const occurrences = parseCron('*/5 * * * * *', 'Europe/Berlin');
+  let asked = 0;
+  const counted = {
+    next: (afterMs: number) => {
+      asked++;
+      return occurrences.next(afterMs);
+    },
+  };
+  const firstMs = Date.UTC(2026, 0, 1);
+  const nowMs = firstMs + 8 * 3_600_000 + 2500;
+  for (const [policy, expected] of [
+    [runOnce, 1],
+    [{ policy: 'run-all', graceMs: null, max: 100 }, 100],
+    [{ policy: 'skip', graceMs: null, max: 100 }, 1],
+  ] as const) {
+    asked = 0;
+    const due = dueOccurrences({ occurrences: counted, firstMs, nowMs, policy });
+    assert.equal(due.run.length, expected);
+    assert.equal(due.run.at(-1), nowMs - 2500);
+    assert.equal(due.next, nowMs + 2500);
+    assert.equal(due.more, true);
+    assert.ok(asked < 3000, `${asked} occurrences computed`);
+  }
+});
+
+test('any grid, any steps of time: none comes early, none twice but after a large step back, and they go on', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 50, max: 100_000 }),
@@ -132,12 +198,16 @@ test('any grid, any steps of time: occurrences strictly increase and never come 
           clock.stepWall(step);
           await clock.advance(Math.min(advance, everyMs * 20));
         }
-        scheduler.stop();
         for (const [index, [, occurrence, at]] of due.entries()) {
           assert.ok(at >= occurrence);
           assert.equal(occurrence % everyMs, 0);
-          if (index > 0) assert.ok(occurrence > due[index - 1]![1]);
+          // Steps back that add up to more than a minute between two looks compute the schedule anew.
+          if (index > 0) assert.ok(occurrence > due[index - 1]![1] || at < due[index - 1]![2]);
         }
+        const before = due.length;
+        await clock.advance(everyMs + 75_000);
+        assert.ok(due.length > before, 'goes on');
+        scheduler.stop();
       },
     ),
     { numRuns: 60 },

@@ -16,7 +16,7 @@ export function storeConformance(
   name: string,
   open: (retention: Retention) => Promise<StoreUnderTest>,
 ): void {
-  const anyRetention: Retention = { runs: 100, results: 10, resultTtlMs: 24 * HOUR_MS };
+  const anyRetention: Retention = { runs: 100, results: 10, resultTtlMs: 24 * HOUR_MS, maxBytes: 1e9 };
   const first = (run: string, more: Partial<RunEvent> = {}): RunEvent => ({
     run,
     task: 'a',
@@ -134,6 +134,18 @@ export function storeConformance(
       for (let index = 1; index <= 10; index++) await store.append([first(`a@${index}`), end(`a@${index}`)]);
       const names = (await store.list(all)).map((view) => view.run);
       assert.deepEqual(names.toSorted(), ['a@10', 'a@8', 'a@9', 'a@live']);
+      await store.close();
+    });
+
+    test('runs that are over are bounded in bytes, the oldest go first', async () => {
+      const { store } = await open({ ...anyRetention, maxBytes: 100_000 });
+      for (let index = 1; index <= 50; index++) {
+        await store.append([first(`a@${index}`, { input: 'x'.repeat(10_000) }), end(`a@${index}`)]);
+      }
+      const names = (await store.list(all)).map((view) => view.run);
+      assert.ok(names.length >= 2 && names.length <= 10, `${names.length}`);
+      assert.equal(names.includes('a@50'), true);
+      assert.equal(names.includes('a@1'), false);
       await store.close();
     });
 

@@ -128,7 +128,7 @@ async function showRun({ run }: RouteRequest, { runs, store }: RouteContext): Pr
 async function trigger({ body }: RouteRequest, { runs, audit }: RouteContext): Promise<unknown> {
   const request = parseTrigger(body);
   audit('trigger', { task: request.task, force: request.force });
-  // Who waits, waits as long as the run takes: its timeout is the bound.
-  const reply = await runs.ask('trigger', request, request.wait ? { timeoutMs: null } : {});
+  // Who waits, waits as long as the run takes; and a full queue that blocks holds the answer back until it is accepted.
+  const reply = await runs.ask('trigger', request, { timeoutMs: null });
   return { run: reply.run, ended: reply.ended === null ? null : runDocument(reply.ended) };
 }

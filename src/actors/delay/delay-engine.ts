@@ -10,8 +10,6 @@ export interface DelayEngine<Item> {
   schedule(dueMs: number, item: Item): TimerHandle;
   /** False if the item has been given out already. */
   cancel(handle: TimerHandle): boolean;
-  /** Looks at the time again at once: for a caller that knows that the clock was moved. */
-  recheck(): void;
   /** Forgets everything. Idempotent. */
   close(): void;
 }

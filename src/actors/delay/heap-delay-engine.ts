@@ -20,6 +20,8 @@ export interface HeapDelayOptions<Item> {
   readonly now: () => number;
   readonly onDue: (item: Item, dueMs: number) => void;
   readonly capMs?: number;
+  /** Before items are given out, at each waking: the place to look whether the clock was moved. */
+  readonly onWake?: () => void;
 }
 
 export class HeapDelayEngine<Item> implements DelayEngine<Item> {
@@ -29,6 +31,7 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
   readonly #now: () => number;
   readonly #onDue: (item: Item, dueMs: number) => void;
   readonly #capMs: number;
+  readonly #onWake: (() => void) | undefined;
   #timer: ClockTimer | null = null;
   #armedFor = Number.POSITIVE_INFINITY;
   #closed = false;
@@ -38,6 +41,7 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
     this.#now = options.now;
     this.#onDue = options.onDue;
     this.#capMs = options.capMs ?? TIMER_CAP_MS;
+    this.#onWake = options.onWake;
   }
 
   get size(): number {
@@ -55,10 +59,6 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
     if (!this.#heap.remove(handle)) return false;
     this.#items[TimerHeap.slotOf(handle)] = undefined;
     return true;
-  }
-
-  recheck(): void {
-    this.#arm();
   }
 
   close(): void {
@@ -83,16 +83,24 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
     this.#timer = null;
     // While items are given out, schedule() must not arm: it would cancel and set a timer for each.
     this.#armedFor = Number.NEGATIVE_INFINITY;
+    try {
+      this.#onWake?.();
+      this.#giveDue();
+    } finally {
+      // Also when a receiver throws: the others must not wait for ever.
+      this.#arm();
+    }
+  }
+
+  #giveDue(): void {
     const now = this.#now();
-    for (let count = 0; count < DUE_PER_TURN; count++) {
+    for (let count = 0; count < DUE_PER_TURN && !this.#closed; count++) {
       const dueMs = this.#heap.peekDue();
-      if (dueMs > now) break;
+      if (dueMs > now) return;
       const slot = this.#heap.pop();
       const item = this.#items[slot] as Item;
       this.#items[slot] = undefined;
       this.#onDue(item, dueMs);
-      if (this.#closed) return;
     }
-    this.#arm();
   }
 }

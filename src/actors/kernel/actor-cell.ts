@@ -7,15 +7,15 @@
  *    ▲               │ throws
  *    └── created ── restarting ── intensity exceeded ─▶ closed (escalated)
  * ```
- * What always holds: one message at a time; the mailbox outlives a restart; every question is answered, by the
- * behaviour, by the error it failed with, or by `mailbox-closed`; `consumed` of a message that crossed a thread
- * is called once.
+ * What always holds: one message at a time; the mailbox outlives a restart, and is closed before the last behaviour
+ * is stopped; every question is answered, by the behaviour, by the error it failed with, or by `mailbox-closed`;
+ * `consumed` of a message that crossed a thread is called once.
  */
 import type { ActorContext, ActorStats, Answer, AnyActorDefinition, AnyBehaviour } from './actor.ts';
 import type { Clock } from './clock.ts';
 import type { Delivery, Envelope } from './envelope.ts';
 import { ColibriError } from './errors.ts';
-import { Mailbox } from './mailbox.ts';
+import { Mailbox, SENT } from './mailbox.ts';
 import { RestartWindow } from './supervisor.ts';
 import type { Turnable } from './turns.ts';
 import { UndeliverableReason } from './undeliverable.ts';
@@ -105,12 +105,17 @@ export class ActorCell implements Turnable {
   }
 
   trySend(item: Item, bytes: number): Delivery {
+    if (this.#isTooMuch(item)) return this.mailbox.drop(item);
     const delivery = this.mailbox.trySend(item, bytes);
     if (!this.queued && !this.#busy) this.#host.schedule(this);
     return delivery;
   }
 
   send(item: Item, bytes: number): Promise<void> {
+    if (this.#isTooMuch(item)) {
+      this.mailbox.drop(item);
+      return SENT;
+    }
     const sent = this.mailbox.send(item, bytes);
     if (!this.queued && !this.#busy) this.#host.schedule(this);
     return sent;
@@ -133,10 +138,10 @@ export class ActorCell implements Turnable {
   async close(): Promise<void> {
     const behaviour = this.#behaviour;
     this.#behaviour = null;
-    await stopQuietly(behaviour);
     for (const item of this.mailbox.close()) {
       this.#giveUp(item, UndeliverableReason.MailboxClosed, closedError(this.name));
     }
+    await stopQuietly(behaviour);
     this.#failOpen(closedError(this.name));
   }
 
@@ -198,6 +203,13 @@ export class ActorCell implements Turnable {
     this.#busy = false;
     this.#host.idle(this);
     this.#host.escalate(this.name, latest);
+  }
+
+  /** Of a kind that is given up while the mailbox is above its high water. */
+  #isTooMuch(item: Item): boolean {
+    const { expendable } = this.definition;
+    if (expendable === undefined || !this.mailbox.aboveHigh || this.mailbox.closed) return false;
+    return expendable.includes(item instanceof Crossing ? item.envelope.kind : item.kind);
   }
 
   #proceed(): void {

@@ -11,6 +11,8 @@ import type { UndeliverableView } from './undeliverable.ts';
 export interface ActorDefinition<M extends Messages = Messages> {
   readonly name: string;
   readonly mailbox: MailboxPolicy;
+  /** Kinds that are dropped, and counted, while the mailbox is above its high water, so that the others have room. */
+  readonly expendable?: readonly (keyof M & string)[];
   /** Default: 3 restarts in 10 s. */
   readonly restart?: RestartIntensity;
   /** Run on the bodies of messages that crossed a thread. False: the message is undeliverable, a question gets
@@ -24,6 +26,7 @@ export interface ActorDefinition<M extends Messages = Messages> {
 export interface AnyActorDefinition {
   readonly name: string;
   readonly mailbox: MailboxPolicy;
+  readonly expendable?: readonly string[];
   readonly restart?: RestartIntensity;
   readonly checks?: Readonly<Record<string, ((body: unknown) => boolean) | undefined>>;
   create(context: ActorContext): AnyBehaviour;

@@ -22,7 +22,7 @@ export interface Envelope<Kind extends string = string, Body = unknown> {
   readonly thread: string;
   /** Wall time after which nobody waits for the answer; null: never. */
   readonly deadlineAtMs: number | null;
-  /** 1 for the first delivery; more when a lost thread made it necessary again. */
+  /** 1: an envelope is sent once. What a lost thread held is reported, and its owner sends it anew under a new id. */
   readonly attempt: number;
   /** True where the sender waits for a reply. */
   readonly question: boolean;

@@ -100,6 +100,15 @@ function toData(thrown: unknown, fallback: ErrorCode, causes: number): ErrorData
   }
 }
 
+/** Code units of text in an error and its causes: what keeping or sending it costs. */
+export function errorTextLength(error: ErrorData | null | undefined): number {
+  let length = 0;
+  for (let one = error; one !== null && one !== undefined; one = one.cause) {
+    length += one.message.length + (one.stack?.length ?? 0);
+  }
+  return length;
+}
+
 /** Rebuilds an error from its data; the cause chain is kept. */
 export function fromErrorData(data: ErrorData): ColibriError {
   const error = new ColibriError(

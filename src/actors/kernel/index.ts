@@ -52,4 +52,4 @@ export type { Heartbeat } from './thread-life.ts';
 export { ThreadLink } from './thread-link.ts';
 export { type ThreadLinkOptions, ThreadState, type ThreadStats } from './thread-link-options.ts';
 export { type Undeliverable, UndeliverableReason, type UndeliverableView } from './undeliverable.ts';
-export { encodeEnvelope, encodeReply, isReplyText, type ReplyEnvelope, type WireItem } from './wire.ts';
+export { encodeEnvelope, encodeReply, isReplyText, type ReplyEnvelope } from './wire.ts';

@@ -108,6 +108,11 @@ export class Mailbox<T> {
     return this.#closed;
   }
 
+  /** From `high` to `low`. */
+  get aboveHigh(): boolean {
+    return this.#aboveHigh;
+  }
+
   get dropped(): number {
     return this.#dropped;
   }
@@ -133,12 +138,12 @@ export class Mailbox<T> {
         this.#refusedFull++;
         return Delivery.Full;
       case WhenMailboxFull.DropOldest:
-        if (bytes > this.policy.capacityBytes) return this.#drop(message);
-        while (!this.#fits(bytes)) this.#drop(this.#shift()!);
+        if (bytes > this.policy.capacityBytes) return this.drop(message);
+        while (!this.#fits(bytes)) this.drop(this.#shift()!);
         this.#push(message, bytes);
         return Delivery.Delivered;
       case WhenMailboxFull.DropNewest:
-        return this.#drop(message);
+        return this.drop(message);
     }
   }
 
@@ -171,6 +176,13 @@ export class Mailbox<T> {
       for (const watcher of this.#watchers) watcher('low');
     }
     return message;
+  }
+
+  /** Gives up a message in the place of letting it in: counted, and told to `onDropped`. */
+  drop(message: T): Delivery {
+    this.#dropped++;
+    this.#onDropped?.(message);
+    return Delivery.Dropped;
   }
 
   /** Calls back on crossing a watermark: `high` once, then `low` once, and so on. Returns the undo. */
@@ -210,12 +222,6 @@ export class Mailbox<T> {
   #shift(): T | undefined {
     this.#bytes -= this.#queue.headBytes;
     return this.#queue.shift();
-  }
-
-  #drop(message: T): Delivery {
-    this.#dropped++;
-    this.#onDropped?.(message);
-    return Delivery.Dropped;
   }
 
   #admit(): void {

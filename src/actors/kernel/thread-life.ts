@@ -1,5 +1,5 @@
 /**
- * One life of a thread, from its start to its end: readiness, heartbeats, pings, and why it ended.
+ * One life of a thread, from its start to its end: readiness, heartbeats, and why it ended.
  *
  * What always holds: `onEnd` is called exactly once, whatever ends the life first (an exit, an error, an
  * exhausted heap, missed heartbeats, a start that takes too long, or `end`); after it no frame is passed on.
@@ -42,7 +42,6 @@ export class ThreadLife {
   readonly gone: Promise<void>;
   readonly #options: ThreadLifeOptions;
   readonly #worker: Worker;
-  readonly #pings = new Map<number, (answered: boolean) => void>();
   readonly #setGone: () => void;
   #ready = false;
   #ended = false;
@@ -92,10 +91,6 @@ export class ThreadLife {
     this.#timer.unref();
   }
 
-  get ready(): boolean {
-    return this.#ready && !this.#ended;
-  }
-
   /** Worst delay of the event loop of the thread since its report before the last. */
   get loopDelayMs(): number {
     return this.#loopDelayMs;
@@ -113,21 +108,6 @@ export class ThreadLife {
     this.post(encodeControl(frame));
   }
 
-  /** True if the event loop of the thread answers within `timeoutMs`. */
-  ping(timeoutMs: number): Promise<boolean> {
-    if (this.#ended) return Promise.resolve(false);
-    const n = this.#nextPing++;
-    return new Promise((resolve) => {
-      const timer = this.#options.clock.setTimer(timeoutMs, () => this.#pings.get(n)?.(false));
-      this.#pings.set(n, (answered) => {
-        this.#pings.delete(n);
-        timer.cancel();
-        resolve(answered);
-      });
-      this.control({ k: 'ping', n });
-    });
-  }
-
   /** Ends the thread by force. `onEnd` is called before this returns; `gone` tells when it is. */
   end(cause: ErrorData): void {
     if (this.#ended) return;
@@ -142,7 +122,6 @@ export class ThreadLife {
     this.#ended = true;
     this.#timer?.cancel();
     this.#timer = null;
-    for (const answer of [...this.#pings.values()]) answer(false);
     this.#options.onEnd(cause);
   }
 
@@ -157,7 +136,6 @@ export class ThreadLife {
         return this.#becomeReady();
       case 'pong':
         this.#loopDelayMs = frame.delayMs;
-        this.#pings.get(frame.n)?.(true);
         return;
       case 'closed':
         return this.#options.onClosed();

@@ -118,11 +118,6 @@ export class ThreadLink {
       : this.#channel.send(text);
   }
 
-  /** True if the event loop of the thread answers within `timeoutMs`. */
-  ping(timeoutMs: number): Promise<boolean> {
-    return this.#life?.ready ? this.#life.ping(timeoutMs) : Promise.resolve(false);
-  }
-
   /** Ends this life by force, as lost with this cause. Resolves when the next one is ready, or there is none. */
   async replace(cause: ErrorData): Promise<void> {
     if (this.#state === ThreadState.Running) this.#life?.end(cause);

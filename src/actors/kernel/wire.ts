@@ -22,8 +22,6 @@ export interface ReplyEnvelope {
   readonly reply: Reply;
 }
 
-export type WireItem = Envelope | ReplyEnvelope;
-
 export interface DataFrame {
   readonly k: 'data';
   readonly a: readonly number[];

@@ -2,6 +2,7 @@
  * The dead-letter queue: runs that failed for good, kept for a look and a replay. Bounded in number and in
  * bytes of text; what a full queue gives up is counted.
  */
+import { errorTextLength } from '../kernel/errors.ts';
 import type { DeadLetterChoice, DeadLetterView } from '../protocol.ts';
 
 export interface DeadLetter extends DeadLetterView {
@@ -30,9 +31,9 @@ export class DeadLetters {
     return this.#letters.size;
   }
 
-  /** Letters given up because the queue was full. */
-  get dropped(): number {
-    return this.#dropped;
+  /** `rejected`: letters given up because the queue was full. */
+  view(): { depth: number; capacity: number; rejected: number } {
+    return { depth: this.depth, capacity: this.capacity, rejected: this.#dropped };
   }
 
   add(letter: DeadLetter): void {
@@ -105,10 +106,5 @@ function viewOf(letter: DeadLetter): DeadLetterView {
 }
 
 function bytesOf(letter: DeadLetter): number {
-  const error = letter.error;
-  return (
-    2 *
-      (letter.run.length + letter.input.length + (error?.message.length ?? 0) + (error?.stack?.length ?? 0)) +
-    256
-  );
+  return 2 * (letter.run.length + letter.input.length + errorTextLength(letter.error)) + 256;
 }

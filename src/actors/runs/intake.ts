@@ -13,7 +13,7 @@
  */
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { FoundItem, RunOrigin } from '../protocol.ts';
+import type { FoundItem, OfferReply, RunOrigin } from '../protocol.ts';
 import { LinkedList } from './linked-list.ts';
 import { decideOverlap, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
@@ -48,14 +48,12 @@ export interface Newcomer {
 }
 
 interface WaitingOffer {
-  readonly task: TaskState;
-  readonly items: readonly FoundItem[];
+  readonly reply: OfferReply;
   readonly answer: Answer;
-  index: number;
-  accepted: number;
-  known: number;
-  rejected: number;
 }
+
+/** A source that waits is told when the ready queue is no fuller than this. */
+const LOW_WATER = 0.75;
 
 export class Intake {
   readonly #options: IntakeOptions;
@@ -76,6 +74,11 @@ export class Intake {
   /** Runs that wait for room or for the run before them. */
   get delayed(): number {
     return this.#waiting.length + this.#held;
+  }
+
+  /** Of the delayed queue. */
+  get capacity(): number {
+    return this.#options.delayedCapacity;
   }
 
   get rejectedReady(): number {
@@ -129,14 +132,19 @@ export class Intake {
     return this.#findRoom(run);
   }
 
-  /** Files found by a scan: answered when each has room or is known. */
+  /**
+   * Files found by a scan: those for which there is room become runs. `rest` names those for which there was none;
+   * with `block` the answer waits until there is, and the source offers them anew. They are not kept here, because
+   * what the store knew of them when they were offered may not be true any more.
+   */
   offer(task: TaskState, items: readonly FoundItem[], answer: Answer): void {
     if (this.#closed) {
       answer.fail(shuttingDown());
       return;
     }
-    this.#offers.push({ task, items, answer, index: 0, accepted: 0, known: 0, rejected: 0 });
-    this.refill();
+    const reply = this.#takeItems(task, items);
+    if (reply.rest.length === 0) answer.ok(reply);
+    else this.#offers.push({ reply, answer });
   }
 
   /** The run a task waited for is over: the next held one may go. */
@@ -159,12 +167,9 @@ export class Intake {
   refill(): void {
     const { ready } = this.#options;
     while (!ready.full && this.#waiting.length > 0) this.#options.onReady(this.#waiting.shift()!);
-    while (this.#offers.length > 0) {
-      const offer = this.#offers[0]!;
-      if (!this.#takeItems(offer)) return;
-      this.#offers.shift();
-      offer.answer.ok({ accepted: offer.accepted, known: offer.known, rejected: offer.rejected });
-    }
+    // Not for every single place: a source that is told has a batch ready.
+    if (ready.depth > ready.capacity * LOW_WATER) return;
+    for (const { reply, answer } of this.#offers.splice(0)) answer.ok(reply);
   }
 
   /** True for a run that waits for the one before it. */
@@ -179,37 +184,33 @@ export class Intake {
     run.list.remove(run);
   }
 
-  /** True when all items of the offer are dealt with. */
-  #takeItems(offer: WaitingOffer): boolean {
+  #takeItems(task: TaskState, items: readonly FoundItem[]): OfferReply {
     const { ready, whenFull } = this.#options;
-    for (; offer.index < offer.items.length; offer.index++) {
-      const item = offer.items[offer.index]!;
-      const id = `${offer.task.spec.name}@${item.mark}`;
+    let accepted = 0;
+    let known = 0;
+    let rejected = 0;
+    for (const [index, { mark, input }] of items.entries()) {
+      const id = `${task.spec.name}@${mark}`;
       if (this.#options.isKnown(id)) {
-        offer.known++;
+        known++;
         continue;
       }
-      if (ready.full && whenFull === 'block') return false;
+      if (ready.full && whenFull === 'block') {
+        return { accepted, known, rejected, rest: items.slice(index).map((item) => item.mark) };
+      }
       if (ready.full && whenFull !== 'drop-oldest') {
         // Not made into a run: the next scan finds the file again.
         this.#rejectedReady++;
-        offer.rejected++;
+        rejected++;
         continue;
       }
-      if (ready.full) this.#dropOldest();
-      const run = this.#create({
-        task: offer.task,
-        id,
-        origin: 'each',
-        dueAtMs: this.#options.nowMs(),
-        input: item.input,
-        mark: item.mark,
-        scan: false,
-      });
-      offer.accepted++;
+      this.#makeRoom();
+      const dueAtMs = this.#options.nowMs();
+      const run = this.#create({ task, id, origin: 'each', dueAtMs, input, mark, scan: false });
+      accepted++;
       this.#options.onReady(run);
     }
-    return true;
+    return { accepted, known, rejected, rest: [] };
   }
 
   #heldOf(task: TaskState): LinkedList<Run> {
@@ -240,7 +241,7 @@ export class Intake {
         this.#waiting.push(run);
         return run;
       case 'drop-oldest':
-        this.#dropOldest();
+        this.#makeRoom();
         this.#options.onReady(run);
         return run;
       case 'reject':
@@ -266,14 +267,15 @@ export class Intake {
     return error;
   }
 
-  #dropOldest(): void {
-    const victim = this.#options.ready.oldest();
-    if (victim === null) return;
-    this.#rejectedReady++;
-    this.#options.onSkip(
-      victim,
-      new ColibriError('queue-full', 'dropped from the full ready queue for a newer run'),
-    );
+  /** Drops the oldest until there is a place: who waited for one of them may have taken it first. */
+  #makeRoom(): void {
+    const { ready, onSkip } = this.#options;
+    while (ready.full) {
+      const victim = ready.oldest();
+      if (victim === null) return;
+      this.#rejectedReady++;
+      onSkip(victim, new ColibriError('queue-full', 'dropped from the full ready queue for a newer run'));
+    }
   }
 }
 

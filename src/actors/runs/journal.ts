@@ -7,8 +7,10 @@
  * until the store has caught up.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { errorTextLength } from '../kernel/errors.ts';
 import type { RunEvent } from '../protocol.ts';
 import type { Run, Writable } from './run.ts';
+import { isTerminal, type RunState } from './run-states.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -64,7 +66,8 @@ export class Journal {
   /** Notes that a run is now as it is, with what else is to be kept of this transition. */
   note(run: Run, atMs: number, more?: Partial<RunEvent>): void {
     const event = run.unsent;
-    if (event !== null) {
+    // What ends an attempt stays an event of its own: its error and its duration are counted.
+    if (event !== null && !endsAttempt(event.state)) {
       event.state = run.state;
       event.attempt = run.attempt;
       event.atMs = atMs;
@@ -151,15 +154,18 @@ export class Journal {
       ) {
         const { run, event } = this.#events[to]!;
         events.push(event);
-        text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + (event.error?.message.length ?? 0);
-        if (run.endedAtMs !== null) ended.push(run);
+        text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + errorTextLength(event.error);
+        if (isTerminal(event.state)) ended.push(run);
       }
       if (!this.#options.send(this.#seq + 1, events)) {
         this.#retryLater();
         break;
       }
       this.#seq++;
-      for (let index = from; index < to; index++) this.#events[index]!.run.unsent = null;
+      for (let index = from; index < to; index++) {
+        const { run, event } = this.#events[index]!;
+        if (run.unsent === event) run.unsent = null;
+      }
       this.#resendFrom++;
       this.#sent.push({ seq: this.#seq, events, ended });
       from = to;
@@ -171,4 +177,8 @@ export class Journal {
   #retryLater(): void {
     this.#retry = this.#options.clock.setTimer(RETRY_MS, () => this.#flush());
   }
+}
+
+function endsAttempt(state: RunState): boolean {
+  return state === 'retrying' || state === 'interrupted' || isTerminal(state);
 }

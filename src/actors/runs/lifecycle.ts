@@ -20,8 +20,7 @@ export class Lifecycle {
 
   created(run: Run): void {
     run.task.queued++;
-    // Runs of single files overlap by nature; only their task's other runs are judged.
-    if (run.origin !== 'each') run.task.live++;
+    if (run.overlaps) run.task.live++;
     if (run.scan) return;
     this.#journal.note(run, run.createdAtMs, {
       origin: run.origin,
@@ -91,7 +90,7 @@ export class Lifecycle {
     });
     task.lastState = state;
     task.lastEndedAtMs = now;
-    if (run.origin !== 'each') task.live--;
+    if (run.overlaps) task.live--;
     this.#answer(run);
   }
 

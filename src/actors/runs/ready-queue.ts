@@ -1,7 +1,7 @@
 /**
- * The ready queue: runs that only wait for a slot. Bounded as one queue; inside, one list per pool and
- * priority. Higher priorities leave first; within one, the oldest. A run whose group is full is parked with
- * its group: stepped over, still counted, and put back at the head when the group has room.
+ * The ready queue: runs that only wait for a slot. Bounded as one queue; inside, one lane per pool, priority and
+ * group. The highest priority leaves first; within one, the oldest of all lanes whose group has room. A run whose
+ * group is full is so stepped over without losing its place.
  */
 import type { PoolName } from '../../workers/handler.ts';
 import { LinkedList } from './linked-list.ts';
@@ -11,26 +11,32 @@ import type { Run } from './run.ts';
 interface Group {
   readonly concurrency: number;
   active: number;
-  /** Ready, but stepped over while the group is full. */
-  readonly parked: LinkedList<Run>;
+}
+
+interface Lane {
+  /** Null for runs of no group. */
+  readonly group: Group | null;
+  readonly runs: LinkedList<Run>;
+}
+
+/** All lanes of one pool and priority. The number of both is bounded by the config. */
+interface Level {
+  readonly priority: number;
+  readonly lanes: Map<string | null, Lane>;
 }
 
 export class ReadyQueue {
   readonly capacity: number;
   readonly #groups: ReadonlyMap<string, Group>;
-  /** By pool, by priority. The number of priorities is bounded by the number of tasks. */
-  readonly #lists = new Map<PoolName, Map<number, LinkedList<Run>>>();
-  /** By pool: its priorities, highest first. */
-  readonly #order = new Map<PoolName, number[]>();
+  /** By pool: its levels, highest priority first. */
+  readonly #levels = new Map<PoolName, Level[]>();
   #depth = 0;
+  #nextSequence = 0;
 
   constructor(capacity: number, groups: Readonly<Record<string, { readonly concurrency: number }>>) {
     this.capacity = capacity;
     this.#groups = new Map(
-      Object.entries(groups).map(([name, { concurrency }]) => [
-        name,
-        { concurrency, active: 0, parked: new LinkedList<Run>() },
-      ]),
+      Object.entries(groups).map(([name, { concurrency }]) => [name, { concurrency, active: 0 }]),
     );
   }
 
@@ -43,20 +49,21 @@ export class ReadyQueue {
   }
 
   push(run: Run): void {
-    this.#listOf(run).push(run);
+    run.readySequence = this.#nextSequence++;
+    this.#laneOf(run).runs.push(run);
     this.#depth++;
   }
 
   /** The run that `take` would give. */
   peek(pool: PoolName): Run | null {
-    for (const priority of this.#order.get(pool) ?? []) {
-      const list = this.#lists.get(pool)!.get(priority)!;
-      for (let run = list.head; run !== null; run = list.head) {
-        const group = this.#groupOf(run);
-        if (group === null || group.active < group.concurrency) return run;
-        list.remove(run);
-        group.parked.push(run);
+    for (const { lanes } of this.#levels.get(pool) ?? []) {
+      let oldest: Run | null = null;
+      for (const { group, runs } of lanes.values()) {
+        const { head } = runs;
+        if (head === null || (group !== null && group.active >= group.concurrency)) continue;
+        if (oldest === null || head.readySequence < oldest.readySequence) oldest = head;
       }
+      if (oldest !== null) return oldest;
     }
     return null;
   }
@@ -64,8 +71,7 @@ export class ReadyQueue {
   take(pool: PoolName): Run | null {
     const run = this.peek(pool);
     if (run === null) return null;
-    run.list!.remove(run);
-    this.#depth--;
+    this.remove(run);
     const group = this.#groupOf(run);
     if (group !== null) group.active++;
     return run;
@@ -74,10 +80,7 @@ export class ReadyQueue {
   /** A run that was taken has left its slot: its group may have room for the next one. */
   release(run: Run): void {
     const group = this.#groupOf(run);
-    if (group === null) return;
-    group.active--;
-    const next = group.parked.shift();
-    if (next !== null) this.#listOf(next).unshift(next);
+    if (group !== null) group.active--;
   }
 
   /** Takes a run out of the middle. */
@@ -89,15 +92,12 @@ export class ReadyQueue {
   /** The run that has waited longest of the lowest priority: the one `drop-oldest` gives up. */
   oldest(): Run | null {
     let oldest: Run | null = null;
-    for (const lists of this.#lists.values()) {
-      for (const list of lists.values()) {
-        const head = list.head;
-        if (head !== null && (oldest === null || isOlder(head, oldest))) oldest = head;
+    for (const levels of this.#levels.values()) {
+      for (const { lanes } of levels) {
+        for (const { runs } of lanes.values()) {
+          if (runs.head !== null && (oldest === null || goesBefore(runs.head, oldest))) oldest = runs.head;
+        }
       }
-    }
-    for (const group of this.#groups.values()) {
-      const head = group.parked.head;
-      if (head !== null && (oldest === null || isOlder(head, oldest))) oldest = head;
     }
     return oldest;
   }
@@ -107,29 +107,36 @@ export class ReadyQueue {
     return name === null || run.scan ? null : (this.#groups.get(name) ?? null);
   }
 
-  #listOf(run: Run): LinkedList<Run> {
-    const pool: PoolName = run.scan ? 'io' : run.task.spec.pool;
-    const priority = run.task.spec.priority;
-    let lists = this.#lists.get(pool);
-    if (lists === undefined) {
-      lists = new Map();
-      this.#lists.set(pool, lists);
-      this.#order.set(pool, []);
+  #laneOf(run: Run): Lane {
+    const { lanes } = this.#levelOf(run.pool, run.task.spec.priority);
+    const group = this.#groupOf(run);
+    const key = group === null ? null : run.task.spec.group;
+    let lane = lanes.get(key);
+    if (lane === undefined) {
+      lane = { group, runs: new LinkedList<Run>() };
+      lanes.set(key, lane);
     }
-    let list = lists.get(priority);
-    if (list === undefined) {
-      list = new LinkedList<Run>();
-      lists.set(priority, list);
-      const order = this.#order.get(pool)!;
-      order.push(priority);
-      order.sort((a, b) => b - a);
+    return lane;
+  }
+
+  #levelOf(pool: PoolName, priority: number): Level {
+    let levels = this.#levels.get(pool);
+    if (levels === undefined) {
+      levels = [];
+      this.#levels.set(pool, levels);
     }
-    return list;
+    let level = levels.find((one) => one.priority === priority);
+    if (level === undefined) {
+      level = { priority, lanes: new Map() };
+      levels.push(level);
+      levels.sort((a, b) => b.priority - a.priority);
+    }
+    return level;
   }
 }
 
-function isOlder(a: Run, b: Run): boolean {
+function goesBefore(a: Run, b: Run): boolean {
   const priorityA = a.task.spec.priority;
   const priorityB = b.task.spec.priority;
-  return priorityA < priorityB || (priorityA === priorityB && a.createdAtMs < b.createdAtMs);
+  return priorityA < priorityB || (priorityA === priorityB && a.readySequence < b.readySequence);
 }

@@ -26,15 +26,17 @@ export class RetryQueue {
     return this.#engine.size;
   }
 
-  get refused(): number {
-    return this.#refused;
+  get full(): boolean {
+    return this.#engine.size >= this.capacity;
   }
 
-  /** False, and counted, where there is no room for one more. */
-  hasRoom(): boolean {
-    if (this.#engine.size < this.capacity) return true;
+  /** A run was given up because the queue is full. */
+  countRefused(): void {
     this.#refused++;
-    return false;
+  }
+
+  view(): { depth: number; capacity: number; rejected: number } {
+    return { depth: this.depth, capacity: this.capacity, rejected: this.#refused };
   }
 
   add(run: Run, waitMs: number): void {

@@ -55,15 +55,15 @@ export class RunTable {
     if (this.#live.get(run.id) === run) this.#live.delete(run.id);
   }
 
-  /** Newest first. */
+  /** Newest first: the order of the table turned round. Only what is asked for is made into a view. */
   list(filter: RunFilter): RunView[] {
     const found: RunView[] = [];
-    for (const run of this.#live.values()) {
+    for (const run of [...this.#live.values()].reverse()) {
+      if (found.length >= filter.limit) break;
       if (filter.task !== null && run.task.spec.name !== filter.task) continue;
       if (filter.state !== null && run.state !== filter.state) continue;
       found.push(run.view());
     }
-    found.sort((a, b) => b.createdAtMs - a.createdAtMs);
-    return found.slice(0, filter.limit);
+    return found;
   }
 }

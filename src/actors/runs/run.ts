@@ -1,5 +1,6 @@
 /** One live run: what the owner of all runs keeps of it until the store has its end. */
 
+import type { PoolName } from '../../workers/handler.ts';
 import type { TimerHandle } from '../delay/index.ts';
 import type { ErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
@@ -27,6 +28,8 @@ export class Run implements Linked<Run> {
   readonly scan: boolean;
 
   state: RunState = 'pending';
+  /** Its place among all that ever became ready. */
+  readySequence = 0;
   /** Attempts begun. */
   attempt = 0;
   interruptions = 0;
@@ -62,6 +65,16 @@ export class Run implements Linked<Run> {
     this.input = fields.input;
     this.mark = fields.mark;
     this.scan = fields.scan;
+  }
+
+  /** Where it runs. */
+  get pool(): PoolName {
+    return this.scan ? 'scan' : this.task.spec.pool;
+  }
+
+  /** Whether overlap is judged by it: runs of single files, and their replays, run beside each other by nature. */
+  get overlaps(): boolean {
+    return this.mark === null;
   }
 
   /** Keeps what became of the attempt that has just ended. Only failed ones are worth their memory. */

@@ -1,7 +1,7 @@
 /** The runs as an actor: messages in, calls on `Runs` out. The state outlives a restart of the behaviour. */
 
 import type { Outcome } from '../../workers/handler.ts';
-import { assertNever } from '../kernel/errors.ts';
+import { assertNever, ColibriError } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
 import { ActorName, type RunsMessages, type RuntimeView } from '../protocol.ts';
 import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
@@ -23,35 +23,45 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
     checks: { outcomes: isOutcomes, trigger: isTrigger, offer: isOffer },
     create: () => ({
       receive(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
-        switch (envelope.kind) {
-          case 'trigger':
-            return runs.trigger(envelope.body, answer);
-          case 'offer':
-            return runs.offer(envelope.body, answer);
-          case 'outcomes':
-            return settle(envelope.from, envelope.body.outcomes);
-          case 'progress':
-            return runs.progress(envelope.body);
-          case 'recorded':
-            return runs.recorded(envelope.body.seq);
-          case 'cancel':
-            return answer.ok({ state: runs.cancel(envelope.body.run) });
-          case 'live':
-            return answer.ok(runs.table.list(envelope.body));
-          case 'show-live':
-            return answer.ok(runs.table.get(envelope.body.run)?.view() ?? null);
-          case 'dead-list':
-            return answer.ok(runs.deadLetters.list(envelope.body.task, envelope.body.limit));
-          case 'dead-replay':
-            return answer.ok(runs.replay(envelope.body));
-          case 'dead-purge':
-            return answer.ok({ purged: runs.deadLetters.purge(envelope.body) });
-          case 'view':
-            return answer.ok(view());
-          default:
-            return assertNever(envelope, 'message to runs');
+        try {
+          return handle(envelope, answer);
+        } catch (error) {
+          // A wrong question is the asker's; only a fault of our own is the actor's.
+          if (!(error instanceof ColibriError) || error.code === 'internal') throw error;
+          answer.fail(error);
         }
       },
     }),
   };
+
+  function handle(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
+    switch (envelope.kind) {
+      case 'trigger':
+        return runs.trigger(envelope.body, answer);
+      case 'offer':
+        return runs.offer(envelope.body, answer);
+      case 'outcomes':
+        return settle(envelope.from, envelope.body.outcomes);
+      case 'progress':
+        return runs.progress(envelope.body);
+      case 'recorded':
+        return runs.recorded(envelope.body.seq);
+      case 'cancel':
+        return answer.ok({ state: runs.cancel(envelope.body.run) });
+      case 'live':
+        return answer.ok(runs.table.list(envelope.body));
+      case 'show-live':
+        return answer.ok(runs.table.get(envelope.body.run)?.view() ?? null);
+      case 'dead-list':
+        return answer.ok(runs.deadLetters.list(envelope.body.task, envelope.body.limit));
+      case 'dead-replay':
+        return answer.ok(runs.replay(envelope.body));
+      case 'dead-purge':
+        return answer.ok({ purged: runs.deadLetters.purge(envelope.body) });
+      case 'view':
+        return answer.ok(view());
+      default:
+        return assertNever(envelope, 'message to runs');
+    }
+  }
 }

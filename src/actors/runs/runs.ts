@@ -1,41 +1,32 @@
 /**
- * Owner of all live runs: their states, the four queues, and what a pool may take.
+ * Owner of all live runs: wires their table, the four queues and what happens in between, and answers commands.
  *
- *   intake ─▶ ready ─ a slot takes ─▶ running ─▶ outcome ─▶ success
- *               ▲                                  ├─▶ retrying ─ due ─┐
- *               └──────────────────────────────────┴───────────────────┘
- *                                                  └─▶ failed ─▶ dead letter
+ *   intake ─▶ ready ─ a slot takes (pool door) ─▶ running ─▶ settlement ─▶ over
+ *               ▲                                               │
+ *               └──────────── retry queue, interruptions ◀──────┘
  *
  * Invariants: a run is in exactly one place (intake, ready, a pool, the retry queue, or over); every change of
- * state goes through `transition` and into the journal; an outcome for anything but the running attempt is
- * late, counted, and changes nothing.
+ * state goes through `Lifecycle` and into the journal; an outcome for anything but the running attempt is late,
+ * counted, and changes nothing.
  */
-
-import type {
-  AbortReason,
-  ExecuteOrder,
-  Outcome,
-  Pool,
-  PoolName,
-  WorkSource,
-} from '../../workers/handler.ts';
+import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../../workers/handler.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
+import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { DeadLetterChoice, FoundItem, QueueView, RunEvent, RunOrigin } from '../protocol.ts';
-import { backoffMs } from './backoff.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { replayIdOf, triggerIdMaker } from './occurrence.ts';
-import { orderOf } from './order.ts';
 import type { WhenFull } from './policies.ts';
+import { PoolDoor } from './pool-door.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 import { RunTable } from './run-table.ts';
+import { Settlement } from './settlement.ts';
 import type { RunsTask, TaskState } from './task-state.ts';
 
 export interface RunsOptions {
@@ -55,47 +46,67 @@ export interface RunsOptions {
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** How often a run may lose its host before it is given up: apart from its retries. */
-export const INTERRUPTION_BUDGET = 3;
+/** Longest payload of a trigger, code units of JSON text: larger data belongs into a file. */
+export const PAYLOAD_LIMIT = 256 * 1024;
 
 export class Runs {
   readonly #options: RunsOptions;
-  readonly #clock: Clock;
   readonly #table: RunTable;
   readonly #ready: ReadyQueue;
-  readonly #intake: Intake;
-  readonly #journal: Journal;
-  readonly #lifecycle: Lifecycle;
   readonly #retries: RetryQueue;
   readonly #dead: DeadLetters;
-  readonly #pools = new Map<PoolName, Pool>();
+  readonly #journal: Journal;
+  readonly #lifecycle: Lifecycle;
+  readonly #settlement: Settlement;
+  readonly #intake: Intake;
+  readonly #door: PoolDoor;
   readonly #nextTriggerId = triggerIdMaker();
   #lateOutcomes = 0;
   #closed = false;
 
   constructor(options: RunsOptions) {
+    const { clock, random, queues } = options;
     this.#options = options;
-    this.#clock = options.clock;
     this.#table = new RunTable(options.tasks);
-    this.#ready = new ReadyQueue(options.queues.ready.capacity, options.groups);
-    this.#dead = new DeadLetters(options.queues.deadLetter.capacity, options.queues.deadLetter.whenFull);
-    this.#retries = new RetryQueue({
-      clock: options.clock,
-      capacity: options.queues.retry.capacity,
-      onDue: (run) => this.#readmit(run),
+    this.#ready = new ReadyQueue(queues.ready.capacity, options.groups);
+    this.#dead = new DeadLetters(queues.deadLetter.capacity, queues.deadLetter.whenFull);
+    this.#door = new PoolDoor({
+      ready: this.#ready,
+      isShut: () => this.#closed || this.#journal.blocked,
+      onTaken: (run) => {
+        this.#lifecycle.started(run);
+        this.#intake.refill();
+      },
     });
     this.#journal = new Journal({
-      clock: options.clock,
+      clock,
       send: options.record,
       forget: (run) => this.#table.forget(run),
-      onRoom: () => this.#wakeAll(),
+      onRoom: () => this.#door.wakeAll(),
     });
-    this.#lifecycle = new Lifecycle(options.clock, this.#journal);
+    this.#lifecycle = new Lifecycle(clock, this.#journal);
+    this.#retries = new RetryQueue({
+      clock,
+      capacity: queues.retry.capacity,
+      onDue: (run) => {
+        this.#intake.readmit(run);
+        this.#door.poolOf(run)?.wake();
+      },
+    });
+    this.#settlement = new Settlement({
+      clock,
+      random,
+      lifecycle: this.#lifecycle,
+      retries: this.#retries,
+      dead: this.#dead,
+      readmit: (run) => this.#intake.readmit(run),
+      onOver: (task) => this.#intake.releaseHeld(task),
+    });
     this.#intake = new Intake({
       ready: this.#ready,
-      whenFull: options.queues.ready.whenFull,
-      delayedCapacity: options.queues.delayed.capacity,
-      nowMs: () => options.clock.wallMs(),
+      whenFull: queues.ready.whenFull,
+      delayedCapacity: queues.delayed.capacity,
+      nowMs: () => clock.wallMs(),
       isKnown: (id) => this.#table.has(id),
       onNew: (run) => {
         this.#table.add(run);
@@ -105,7 +116,10 @@ export class Runs {
         this.#lifecycle.ready(run);
         this.#ready.push(run);
       },
-      onSkip: (run, error) => this.#skip(run, error),
+      onSkip: (run, error) => {
+        if (run.state === 'ready') this.#ready.remove(run);
+        this.#settlement.skip(run, error);
+      },
       abortRunning: (task) => this.#abortRunning(task),
     });
   }
@@ -113,56 +127,56 @@ export class Runs {
   // — where work comes from
 
   /** A task is due: one run per occurrence, however often this is called for it. */
-  due(taskName: string, occurrenceId: string, dueAtMs: number, origin: RunOrigin): void {
-    const task = this.#table.task(taskName);
-    if (this.#table.has(occurrenceId)) return;
-    this.#admit({ ...this.#newcomer(task, occurrenceId, origin), dueAtMs }, false);
+  due(occurrence: { task: string; id: string; dueAtMs: number; origin: RunOrigin }): void {
+    const { task, id, dueAtMs, origin } = occurrence;
+    if (this.#table.has(id)) return;
+    this.#admit({ ...this.#newcomer(this.#table.task(task), id, origin), dueAtMs }, false);
   }
 
   /**
-   * Accepts a trigger. Answered with the run's id once it has room, or once it is over with `wait`.
-   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `shutting-down`.
+   * Accepts a trigger. Answered with the run's id once it is accepted: at once, or where a full queue blocks when
+   * there is room; with `wait` once it is over.
+   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `shutting-down`.
    */
   trigger(
     body: { task: string; payload: string | null; force: boolean; wait: boolean },
     answer: Answer,
   ): void {
     const task = this.#table.task(body.task);
-    const id = this.#nextTriggerId(task.spec.name, this.#clock.wallMs());
-    const scan = task.spec.scanJson !== null && body.payload === null;
-    if (body.force && task.live > 0) {
+    const { payload, force } = body;
+    if (payload !== null && payload.length > PAYLOAD_LIMIT) {
+      const size = `expected a payload of at most ${PAYLOAD_LIMIT} characters of JSON, got ${payload.length}`;
+      throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
+    }
+    const id = this.#nextTriggerId(task.spec.name, this.#options.clock.wallMs());
+    const scan = task.spec.scanJson !== null && payload === null;
+    if (force && task.live > 0) {
       this.#options.warn('overlap overridden by force', { task: task.spec.name, run: id });
     }
-    const newcomer = { ...this.#newcomer(task, id, 'manual'), input: body.payload, scan };
-    const run = this.#admit(newcomer, body.force);
-    if (run instanceof ColibriError) {
-      answer.fail(run);
-      return;
-    }
-    if (body.wait) {
+    const run = this.#admit({ ...this.#newcomer(task, id, 'manual'), input: payload, scan }, force);
+    if (run instanceof ColibriError) answer.fail(run);
+    else if (body.wait) {
       run.waiters ??= [];
       run.waiters.push(answer);
-    } else if (run.state === 'pending') run.admission = answer;
+    } else if (run.state === 'pending' && !this.#intake.isHeld(run)) run.admission = answer;
     else answer.ok({ run: run.id, ended: null });
   }
 
+  /** Files that a scan found. Answered as `Intake.offer` says. Fails with `no-such-task`, `shutting-down`. */
   offer(body: { task: string; items: readonly FoundItem[] }, answer: Answer): void {
     this.#intake.offer(this.#table.task(body.task), body.items, answer);
-    this.#wakeAll();
+    this.#door.wakeAll();
   }
 
   // — pools
 
   attachPool(pool: Pool): void {
-    this.#pools.set(pool.name, pool);
+    this.#door.attach(pool);
   }
 
   /** The ready queue as one pool sees it. */
   source(pool: PoolName): WorkSource {
-    return {
-      peekTask: () => (this.#holdsBack() ? undefined : this.#ready.peek(pool)?.task.spec.name),
-      take: () => (this.#holdsBack() ? undefined : this.#take(pool)),
-    };
+    return this.#door.source(pool);
   }
 
   outcome(outcome: Outcome): void {
@@ -171,28 +185,9 @@ export class Runs {
       this.#lateOutcomes++;
       return;
     }
-    this.#lifecycle.stopped(run, outcome.durationMs, outcome.error);
     this.#ready.release(run);
-    switch (outcome.status) {
-      case 'success':
-        run.result = outcome.result;
-        this.#end(run, 'success');
-        break;
-      case 'failed':
-        this.#failed(run, outcome.retryable);
-        break;
-      case 'cancelled':
-        // Stopped by the end of the daemon, not by a user: the host died under it.
-        if (this.#closed && !run.cancelling) this.#interrupted(run);
-        else this.#end(run, 'cancelled');
-        break;
-      case 'interrupted':
-        this.#interrupted(run);
-        break;
-      default:
-        assertNever(outcome.status, 'status of an outcome');
-    }
-    this.#wakeAll();
+    this.#settlement.outcome(run, outcome);
+    this.#door.wakeAll();
   }
 
   progress(body: { run: string; fraction: number; note: string | null }): void {
@@ -217,22 +212,14 @@ export class Runs {
     if (run === undefined || isTerminal(run.state)) {
       throw new ColibriError('no-such-run', `expected a run that is not over, got ${id}`);
     }
-    if (run.state === 'running') {
-      run.cancelling = true;
-      this.#poolOf(run)?.abort(run.id, 'cancel');
-      return run.state;
-    }
-    this.#takeOut(run);
-    run.error = { code: 'cancelled', message: 'cancelled before it ran' };
-    this.#end(run, 'cancelled');
-    this.#wakeAll();
+    this.#cancel(run);
     return run.state;
   }
 
   /** Asks everything on a slot to stop. */
   abortAll(reason: AbortReason): void {
     for (const run of this.#table.runs) {
-      if (run.state === 'running') this.#poolOf(run)?.abort(run.id, reason);
+      if (run.state === 'running') this.#door.poolOf(run)?.abort(run.id, reason);
     }
   }
 
@@ -263,27 +250,13 @@ export class Runs {
   }
 
   queues(): QueueView[] {
-    const ready = {
-      depth: this.#ready.depth,
-      capacity: this.#ready.capacity,
-      rejected: this.#intake.rejectedReady,
-    };
-    const delayed = {
-      depth: this.#intake.delayed,
-      capacity: this.#options.queues.delayed.capacity,
-      rejected: this.#intake.rejectedDelayed,
-    };
-    const { depth, capacity, refused } = this.#retries;
+    const intake = this.#intake;
+    const { depth: ready, capacity } = this.#ready;
     return [
-      { name: 'ready', ...ready },
-      { name: 'delayed', ...delayed },
-      { name: 'retry', depth, capacity, rejected: refused },
-      {
-        name: 'dead-letter',
-        depth: this.#dead.depth,
-        capacity: this.#dead.capacity,
-        rejected: this.#dead.dropped,
-      },
+      { name: 'ready', depth: ready, capacity, rejected: intake.rejectedReady },
+      { name: 'delayed', depth: intake.delayed, capacity: intake.capacity, rejected: intake.rejectedDelayed },
+      { name: 'retry', ...this.#retries.view() },
+      { name: 'dead-letter', ...this.#dead.view() },
     ];
   }
 
@@ -293,6 +266,7 @@ export class Runs {
   close(): void {
     this.#closed = true;
     this.#intake.close();
+    this.#settlement.close();
     this.#retries.close();
   }
 
@@ -308,105 +282,38 @@ export class Runs {
 
   // — inside
 
-  #holdsBack(): boolean {
-    return this.#closed || this.#journal.blocked;
-  }
-
   #newcomer(task: TaskState, id: string, origin: RunOrigin): Newcomer {
     const scan = task.spec.scanJson !== null;
-    return { task, id, origin, dueAtMs: this.#clock.wallMs(), input: null, mark: null, scan };
+    return { task, id, origin, dueAtMs: this.#options.clock.wallMs(), input: null, mark: null, scan };
   }
 
   #admit(newcomer: Newcomer, force: boolean): Run | ColibriError {
     const admitted = this.#intake.admit(newcomer, force);
     if (admitted instanceof ColibriError) return admitted;
-    this.#poolOf(admitted)?.wake();
+    this.#door.poolOf(admitted)?.wake();
     return admitted;
   }
 
-  #readmit(run: Run): void {
-    this.#intake.readmit(run);
-    this.#poolOf(run)?.wake();
-  }
-
-  #take(pool: PoolName): ExecuteOrder | undefined {
-    const run = this.#ready.take(pool);
-    if (run === null) return undefined;
-    this.#lifecycle.started(run);
-    this.#intake.refill();
-    return orderOf(run);
-  }
-
-  #failed(run: Run, retryable: boolean): void {
-    const { backoff, maxRetry } = run.task.spec;
-    const tries = run.attempt - run.interruptions;
-    const again = retryable && !run.cancelling && !run.scan && tries <= maxRetry;
-    if (!again || !this.#retries.hasRoom()) {
-      this.#die(run);
+  #cancel(run: Run): void {
+    if (run.state === 'running') {
+      run.cancelling = true;
+      this.#door.poolOf(run)?.abort(run.id, 'cancel');
       return;
     }
-    const waitMs = backoffMs(backoff, tries, this.#options.random);
-    this.#lifecycle.retrying(run, waitMs);
-    if (!this.#closed) this.#retries.add(run, waitMs);
-  }
-
-  #interrupted(run: Run): void {
-    this.#lifecycle.interrupted(run);
-    if (run.cancelling) this.#end(run, 'cancelled');
-    else if (run.task.spec.onInterrupted === 'skip') this.#end(run, 'skipped');
-    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run);
-    else if (!this.#closed) this.#intake.readmit(run);
-  }
-
-  #die(run: Run): void {
-    this.#end(run, 'failed');
-    if (run.scan) return;
-    this.#dead.add({
-      run: run.id,
-      task: run.task.spec.name,
-      diedAtMs: this.#clock.wallMs(),
-      attempts: run.attempt,
-      input: run.input ?? '',
-      rawInput: run.input,
-      mark: run.mark,
-      error: run.error,
-    });
-  }
-
-  #skip(run: Run, error: ColibriError): void {
-    if (run.state === 'ready') this.#ready.remove(run);
-    run.error = { code: error.code, message: error.message };
-    this.#end(run, 'skipped');
-  }
-
-  #end(run: Run, state: RunState): void {
-    this.#lifecycle.ended(run, state);
-    if (run.origin !== 'each' && !this.#closed) this.#intake.releaseHeld(run.task);
-  }
-
-  #abortRunning(task: TaskState): void {
-    for (const run of this.#table.runs) {
-      if (run.task !== task || isTerminal(run.state) || this.#intake.isHeld(run)) continue;
-      try {
-        this.cancel(run.id);
-      } catch (error) {
-        this.#options.warn('could not cancel', { run: run.id, error: toErrorData(error).message });
-      }
-    }
-  }
-
-  /** Takes a run out of where it waits. */
-  #takeOut(run: Run): void {
     if (run.state === 'ready') this.#ready.remove(run);
     else if (run.retryTimer !== null) this.#retries.remove(run);
     else this.#intake.remove(run);
+    run.error = { code: 'cancelled', message: 'cancelled before it ran' };
+    this.#settlement.end(run, 'cancelled');
+    this.#intake.refill();
+    this.#door.wakeAll();
   }
 
-  #poolOf(run: Run): Pool | undefined {
-    return this.#pools.get(run.scan ? 'io' : run.task.spec.pool);
-  }
-
-  #wakeAll(): void {
-    for (const pool of this.#pools.values()) pool.wake();
+  /** Whom a newcomer is to replace: gathered first, because the end of one may let the newcomer itself go on. */
+  #abortRunning(task: TaskState): void {
+    const replaced = [...this.#table.runs].filter(
+      (run) => run.task === task && run.overlaps && !isTerminal(run.state) && !this.#intake.isHeld(run),
+    );
+    for (const run of replaced) if (!isTerminal(run.state)) this.#cancel(run);
   }
 }

@@ -3,6 +3,7 @@
  * bounded in number, results in number and age; marks cost 16 bytes a file and are not bounded, because a
  * forgotten mark would make a file be done again.
  */
+import { errorTextLength } from '../kernel/errors.ts';
 import type { RunEvent, RunFilter, RunView } from '../protocol.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
@@ -18,6 +19,8 @@ export class MemoryStore implements Store {
   /** Runs whose result is kept, oldest first, with the time it came. */
   readonly #results = new Map<string, number>();
   readonly #marks = new Map<string, MarkSet>();
+  /** Of `#ended`, by `bytesOf`. */
+  #bytes = 0;
 
   constructor(retention: Retention, nowMs: () => number) {
     this.#retention = retention;
@@ -60,14 +63,16 @@ export class MemoryStore implements Store {
   close(): void {
     this.#live.clear();
     this.#ended.clear();
+    this.#bytes = 0;
     this.#results.clear();
     this.#marks.clear();
   }
 
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
-    this.#ended.delete(view.run);
+    this.#forget(view.run);
     this.#ended.set(view.run, view);
+    this.#bytes += bytesOf(view);
     if (view.result !== null) {
       this.#results.delete(view.run);
       this.#results.set(view.run, this.#nowMs());
@@ -83,18 +88,34 @@ export class MemoryStore implements Store {
   }
 
   #forgetOld(): void {
-    const { runs, results, resultTtlMs } = this.#retention;
+    const { runs, results, resultTtlMs, maxBytes } = this.#retention;
     const eldest = this.#nowMs() - resultTtlMs;
     for (const [run, atMs] of this.#results) {
       if (this.#results.size <= results && atMs >= eldest) break;
       this.#results.delete(run);
       const view = this.#ended.get(run);
-      if (view !== undefined) this.#ended.set(run, { ...view, result: null });
+      if (view === undefined) continue;
+      this.#bytes -= 2 * (view.result?.length ?? 0);
+      this.#ended.set(run, { ...view, result: null });
     }
     for (const run of this.#ended.keys()) {
-      if (this.#ended.size <= runs) break;
-      this.#ended.delete(run);
-      this.#results.delete(run);
+      if (this.#ended.size <= runs && this.#bytes <= maxBytes) break;
+      this.#forget(run);
     }
   }
+
+  #forget(run: string): void {
+    const view = this.#ended.get(run);
+    if (view === undefined) return;
+    this.#bytes -= bytesOf(view);
+    this.#ended.delete(run);
+    this.#results.delete(run);
+  }
+}
+
+/** What a view holds: its texts, and what an object of its fields costs. */
+function bytesOf(view: RunView): number {
+  let text = view.run.length + view.input.length + (view.result?.length ?? 0) + errorTextLength(view.error);
+  for (const attempt of view.attempts) text += errorTextLength(attempt.error);
+  return 300 + 2 * text;
 }

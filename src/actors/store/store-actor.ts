@@ -27,7 +27,7 @@ export function storeActor(openStore: () => Store): ActorDefinition<StoreMessage
         );
         const items = body.items.filter((item) => !marked.has(item.mark));
         if (items.length === 0) {
-          answer.ok({ accepted: 0, known: body.items.length, rejected: 0 });
+          answer.ok({ accepted: 0, known: body.items.length, rejected: 0, rest: [] });
           return;
         }
         // Not awaited: a full ready queue may hold the answer back for long, and records must go on.

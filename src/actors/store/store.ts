@@ -29,4 +29,6 @@ export interface Retention {
   readonly results: number;
   /** Results older than this are forgotten. */
   readonly resultTtlMs: number;
+  /** Of all runs that are over together, at most: the oldest are forgotten first. */
+  readonly maxBytes: number;
 }

@@ -41,6 +41,8 @@ export const MAX_CHUNKS = 16;
 /** A chunk this full is written without waiting for the timer. */
 const WRITE_AT_BYTES = 32 * 1024;
 const BUSY_RETRY_MS = 50;
+/** While somebody waits for a flush. */
+const BUSY_FLUSH_RETRY_MS = 2;
 const FAILED_RETRY_MS = 1000;
 
 interface Chunk {
@@ -98,11 +100,15 @@ export class LineWriter {
   async flush(timeoutMs: number): Promise<void> {
     if (this.#chunks.length === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = this.#options.clock.setTimer(timeoutMs, resolve);
-      this.#waiters.push(() => {
+      const waiter = (): void => {
         timer.cancel();
         resolve();
+      };
+      const timer = this.#options.clock.setTimer(timeoutMs, () => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        resolve();
       });
+      this.#waiters.push(waiter);
       this.#pump();
     });
   }
@@ -122,10 +128,12 @@ export class LineWriter {
     }
   }
 
+  /** Writes what is left: for `timeoutMs` as `flush` does, then as far as it goes at once. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.flush(timeoutMs);
+    this.flushSync();
     this.#timer?.cancel();
     this.#timer = null;
     if (!this.#writing) this.#options.device.close();
@@ -207,7 +215,8 @@ export class LineWriter {
     if (error.code === 'EPIPE') this.#discard();
     if (this.#closed && !busy) return this.#settle();
     this.#backingOff = true;
-    this.#timer ??= this.#arm(busy ? BUSY_RETRY_MS : FAILED_RETRY_MS);
+    const busyMs = this.#waiters.length > 0 ? BUSY_FLUSH_RETRY_MS : BUSY_RETRY_MS;
+    this.#timer ??= this.#arm(busy ? busyMs : FAILED_RETRY_MS);
     if (!busy) this.#settle();
   }
 

@@ -36,7 +36,8 @@ const VIEW_TIMEOUT_MS = 1000;
 const SUMMARY_MS = 1000;
 const FLUSH_MS = 100;
 const FLUSH_PRETTY_MS = 20;
-const FLUSH_TIMEOUT_MS = 2000;
+/** Less than the daemon gives a thread to end: what is left then is written at once, as far as it goes. */
+export const FLUSH_TIMEOUT_MS = 250;
 const WARN_AGAIN_MS = 60_000;
 
 export interface TelemetryOptions {
@@ -65,8 +66,16 @@ export interface TelemetryOptions {
 export function telemetryActor(options: TelemetryOptions): ActorDefinition<TelemetryMessages> {
   return {
     name: 'telemetry',
-    // Losing a line is better than holding up the runs; the loss is counted by the mailbox.
-    mailbox: { capacity: 2048, capacityBytes: 4 * 1024 * 1024, whenFull: 'drop-oldest' },
+    // The counters see every event. Losing a line is better than holding up the runs: lines, of which the mailbox
+    // holds 512 and 4 MiB at most, are given up first, and counted.
+    mailbox: {
+      capacity: 2048,
+      capacityBytes: 16 * 1024 * 1024,
+      whenFull: 'block',
+      highWater: 0.25,
+      lowWater: 0.1,
+    },
+    expendable: ['log'],
     checks: {
       runs: (body) =>
         typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events),

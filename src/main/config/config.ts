@@ -66,7 +66,6 @@ export interface Config {
     readonly runs: number;
     readonly results: number;
     readonly resultTtlMs: number;
-    readonly deadLetters: number;
     readonly maxBytes: number;
   };
   readonly pools: {

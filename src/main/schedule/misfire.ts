@@ -1,5 +1,6 @@
 /**
- * Which occurrences run when the scheduler comes late: after a suspend, a stall or a step of the clock. Pure.
+ * Which occurrences run when the scheduler comes late: after a suspend, a stall or a step of the clock. Pure, and
+ * bounded: however long the time away, a few hundred occurrences are computed at most.
  *
  * An occurrence is late when a later one is due too, or when it is overdue by more than the grace.
  * - `run-once`: of all that are due, the newest runs
@@ -13,14 +14,15 @@ import type { Occurrences } from './cron.ts';
 /** Without a grace of its own, `skip` takes an occurrence for late after this time. */
 export const SKIP_GRACE_MS = 60_000;
 
-/** Occurrences looked at one by one; of more, the first are only counted. */
-const MAX_LOOK = 10_000;
+/** Occurrences looked at one by one beyond those that may run. */
+const MAX_LOOK = 50;
 
 export interface DueOccurrences {
   /** To be run, oldest first. */
   readonly run: readonly number[];
-  /** Due, but not run. More than the bound are counted as the bound. */
+  /** Due, but not run. Where `more` is true there were more than these. */
   readonly missed: number;
+  readonly more: boolean;
   /** The first instant after now; null: there is none. */
   readonly next: number | null;
 }
@@ -33,20 +35,35 @@ export function dueOccurrences(options: {
   readonly policy: MisfirePolicy;
 }): DueOccurrences {
   const { occurrences, firstMs, nowMs, policy } = options;
-  const due: number[] = [];
-  let at: number | null = firstMs;
-  for (let looked = 0; at !== null && at <= nowMs && looked < MAX_LOOK; looked++) {
-    due.push(at);
-    at = occurrences.next(at);
+  const wanted = policy.policy === 'run-all' ? policy.max : 1;
+  const limit = 2 * wanted + MAX_LOOK;
+  let { due, next } = walk({ occurrences, firstMs, nowMs, limit });
+  const more = next !== null && next <= nowMs;
+  // Too many to look at: go on from ever later starts until what is left can be walked, and holds what is wanted.
+  for (let span = nowMs - firstMs; next !== null && next <= nowMs && span >= 1; span /= 2) {
+    const start = occurrences.next(nowMs - span);
+    if (start === null || start > nowMs) break;
+    ({ due, next } = walk({ occurrences, firstMs: start, nowMs, limit }));
   }
-  if (at !== null && at <= nowMs) {
-    // Too many to look at: what is newest is what counts.
-    const newest = newestBefore(occurrences, at, nowMs);
-    due.push(newest);
-    at = occurrences.next(nowMs);
-  }
+  if (next !== null && next <= nowMs) next = occurrences.next(nowMs);
   const run = choose(due, nowMs, policy);
-  return { run, missed: due.length - run.length, next: at };
+  return { run, missed: due.length - run.length, more, next };
+}
+
+/** At most `limit` occurrences from `firstMs` to `nowMs`, and the one after the last of them. */
+function walk(from: {
+  readonly occurrences: Occurrences;
+  readonly firstMs: number;
+  readonly nowMs: number;
+  readonly limit: number;
+}): { due: number[]; next: number | null } {
+  const due: number[] = [];
+  let next: number | null = from.firstMs;
+  while (next !== null && next <= from.nowMs && due.length < from.limit) {
+    due.push(next);
+    next = from.occurrences.next(next);
+  }
+  return { due, next };
 }
 
 function choose(due: readonly number[], nowMs: number, policy: MisfirePolicy): number[] {
@@ -62,16 +79,4 @@ function choose(due: readonly number[], nowMs: number, policy: MisfirePolicy): n
     default:
       return assertNever(policy.policy, 'misfire policy');
   }
-}
-
-/** An occurrence close to `nowMs`, found by halving the time that is looked at: at most 64 steps. */
-function newestBefore(occurrences: Occurrences, fromMs: number, nowMs: number): number {
-  let newest = fromMs;
-  let span = nowMs - fromMs;
-  for (let step = 0; step < 64 && span >= 1; step++) {
-    span /= 2;
-    const found = occurrences.next(Math.max(newest, nowMs - span));
-    if (found !== null && found <= nowMs) newest = found;
-  }
-  return newest;
 }

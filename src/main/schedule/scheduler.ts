@@ -3,13 +3,14 @@
  * *what is due*; whether and where it runs is decided by others.
  *
  * An occurrence is given out once: the next one is computed from the last occurrence, never from "now", so a
- * timer that wakes early, late or twice changes nothing.
+ * timer that wakes early, late or twice changes nothing. Only where the wall clock was set back by more than
+ * `STEP_BACK_MS` is the next one computed anew, or the schedule would stand still for as long as the step.
  */
-import { type DelayEngine, HeapDelayEngine } from '../../actors/delay/index.ts';
+import { type DelayEngine, HeapDelayEngine, type TimerHandle } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
 import type { MisfirePolicy, ScheduleSpec } from '../config/config.ts';
 import type { Occurrences } from './cron.ts';
-import { dueOccurrences } from './misfire.ts';
+import { type DueOccurrences, dueOccurrences } from './misfire.ts';
 import { occurrencesOf, splayOf } from './occurrences.ts';
 
 /** What the scheduler needs to know of a task. */
@@ -25,29 +26,45 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly tasks: readonly ScheduledTask[];
   readonly onDue: (task: string, occurrenceMs: number, origin: 'schedule' | 'start') => void;
-  readonly onMissed: (task: string, count: number) => void;
+  readonly onMissed: (task: string, missed: Pick<DueOccurrences, 'missed' | 'more'>) => void;
+  /** The wall clock was moved against the monotonic one by so much. */
+  readonly onStep: (stepMs: number) => void;
+  /** No next occurrence could be computed; it is tried again in an hour. */
+  readonly onLost: (task: string) => void;
 }
 
 interface Entry {
   readonly task: ScheduledTask;
   readonly occurrences: Occurrences;
   readonly splayMs: number;
-  /** The next occurrence, without its splay. */
-  nextMs: number;
+  /** The next occurrence, without its splay; null: to be computed when the entry is due. */
+  nextMs: number | null;
+  handle: TimerHandle;
 }
+
+/** Steps of the wall clock smaller than this are drift: not worth a word. */
+export const STEP_MS = 1000;
+/** After a step back larger than this, schedules are computed anew. */
+export const STEP_BACK_MS = 60_000;
+const LOST_RETRY_MS = 3_600_000;
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
+  readonly #clock: Clock;
   readonly #engine: DelayEngine<Entry>;
   readonly #entries = new Map<string, Entry>();
+  /** Wall time less monotonic time when last looked at. */
+  #offsetMs = 0;
   #started = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    this.#clock = options.clock;
     this.#engine = new HeapDelayEngine<Entry>({
       clock: options.clock,
       now: () => options.clock.wallMs(),
       onDue: (entry) => this.#due(entry),
+      onWake: () => this.#lookForStep(),
     });
   }
 
@@ -55,23 +72,22 @@ export class Scheduler {
   start(): void {
     if (this.#started) return;
     this.#started = true;
-    const now = this.#options.clock.wallMs();
+    const now = this.#clock.wallMs();
+    this.#offsetMs = now - this.#clock.monoMs();
     for (const task of this.#options.tasks) {
       if (task.runOnStart) this.#options.onDue(task.name, now, 'start');
       if (task.schedule === null) continue;
       const occurrences = occurrencesOf(task.schedule);
-      const next = occurrences.next(now);
-      if (next === null) continue;
-      const entry = { task, occurrences, splayMs: splayOf(task.name, task.splayMs), nextMs: next };
-      this.#entries.set(task.name, entry);
-      this.#engine.schedule(next + entry.splayMs, entry);
+      const splayMs = splayOf(task.name, task.splayMs);
+      const entry: Entry = { task, occurrences, splayMs, nextMs: occurrences.next(now), handle: 0 };
+      this.#plan(entry);
     }
   }
 
   /** When a task runs next by its schedule; null: not at all. */
   nextOf(task: string): number | null {
     const entry = this.#entries.get(task);
-    return entry === undefined ? null : entry.nextMs + entry.splayMs;
+    return entry === undefined || entry.nextMs === null ? null : entry.nextMs + entry.splayMs;
   }
 
   /** Nothing is due any more. Idempotent. */
@@ -80,16 +96,46 @@ export class Scheduler {
     this.#entries.clear();
   }
 
-  #due(entry: Entry): void {
-    const { task, occurrences, splayMs } = entry;
-    const nowMs = this.#options.clock.wallMs() - splayMs;
-    const due = dueOccurrences({ occurrences, firstMs: entry.nextMs, nowMs, policy: task.misfire });
-    if (due.next === null) this.#entries.delete(task.name);
+  #plan(entry: Entry): void {
+    const { task, nextMs, splayMs } = entry;
+    if (nextMs !== null) {
+      this.#entries.set(task.name, entry);
+      entry.handle = this.#engine.schedule(nextMs + splayMs, entry);
+    } else if (task.schedule?.kind === 'at') this.#entries.delete(task.name);
     else {
-      entry.nextMs = due.next;
-      this.#engine.schedule(due.next + splayMs, entry);
+      this.#options.onLost(task.name);
+      entry.handle = this.#engine.schedule(this.#clock.wallMs() + LOST_RETRY_MS, entry);
     }
-    if (due.missed > 0) this.#options.onMissed(task.name, due.missed);
+  }
+
+  #due(entry: Entry): void {
+    const { task, occurrences, splayMs, nextMs: firstMs } = entry;
+    const nowMs = this.#clock.wallMs() - splayMs;
+    if (firstMs === null) {
+      entry.nextMs = occurrences.next(nowMs);
+      this.#plan(entry);
+      return;
+    }
+    const due = dueOccurrences({ occurrences, firstMs, nowMs, policy: task.misfire });
+    entry.nextMs = due.next;
+    this.#plan(entry);
+    if (due.missed > 0) this.#options.onMissed(task.name, due);
     for (const occurrence of due.run) this.#options.onDue(task.name, occurrence, 'schedule');
+  }
+
+  #lookForStep(): void {
+    const now = this.#clock.wallMs();
+    const offsetMs = now - this.#clock.monoMs();
+    const stepMs = offsetMs - this.#offsetMs;
+    if (Math.abs(stepMs) < STEP_MS) return;
+    this.#offsetMs = offsetMs;
+    this.#options.onStep(stepMs);
+    if (stepMs > -STEP_BACK_MS) return;
+    for (const entry of this.#entries.values()) {
+      if (entry.task.schedule?.kind === 'at') continue;
+      this.#engine.cancel(entry.handle);
+      entry.nextMs = entry.occurrences.next(now);
+      this.#plan(entry);
+    }
   }
 }

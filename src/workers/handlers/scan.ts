@@ -2,7 +2,7 @@
  * The handler behind `each: { files }`: walks the files of a glob and offers them, a batch at a time, as runs of
  * their task. The next batch is not looked for before the last one has room: a full ready queue stops the walk.
  */
-import type { FoundItem } from '../../actors/protocol.ts';
+import type { FoundItem, OfferReply } from '../../actors/protocol.ts';
 import { scanFiles } from '../files/file-scan.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 
@@ -22,11 +22,7 @@ export interface ScanResult {
   readonly skipped: number;
 }
 
-export type OfferItems = (
-  task: string,
-  run: string,
-  items: readonly FoundItem[],
-) => Promise<Pick<ScanResult, 'accepted' | 'known' | 'rejected'>>;
+export type OfferItems = (task: string, items: readonly FoundItem[]) => Promise<OfferReply>;
 
 /** Reasons of one scan that are logged one by one; of more, the number. */
 const LOGGED_REASONS = 5;
@@ -60,11 +56,14 @@ async function scan(input: ScanInput, context: HandlerContext, offer: OfferItems
     },
   });
   for await (const items of batches) {
-    const reply = await offer(context.task, context.run, items);
-    sum.accepted += reply.accepted;
-    sum.known += reply.known;
-    sum.rejected += reply.rejected;
-    if (context.aborted) break;
+    for (let rest: readonly FoundItem[] = items; rest.length > 0 && !context.aborted; ) {
+      const reply = await offer(context.task, rest);
+      sum.accepted += reply.accepted;
+      sum.known += reply.known;
+      sum.rejected += reply.rejected;
+      const again = new Set(reply.rest);
+      rest = rest.filter((item) => again.has(item.mark));
+    }
   }
   return sum;
 }

@@ -19,6 +19,7 @@ import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../act
 import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
 import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
+import { LogLimiter } from '../log-limiter.ts';
 import { failed, interrupted, stopped } from '../outcomes.ts';
 import type { Registry } from '../registry.ts';
 import { runHandler } from '../run-handler.ts';
@@ -71,6 +72,7 @@ class IoActor implements Behaviour<IoMessages> {
   readonly #telemetry: ActorRef<TelemetryMessages> | null;
   readonly #host: ContextHost;
   readonly #guard: ThreadGuard | null;
+  readonly #limiter: LogLimiter;
   readonly #live = new Map<string, LiveRun>();
   /** Not reported yet: what ended in this turn. */
   #ended: Outcome[] = [];
@@ -85,6 +87,11 @@ class IoActor implements Behaviour<IoMessages> {
     this.#runs = context.ref<RunsMessages>(options.reportTo);
     const logTo = options.logTo === undefined ? 'telemetry' : options.logTo;
     this.#telemetry = logTo === null ? null : context.ref<TelemetryMessages>(logTo);
+    this.#limiter = new LogLimiter({
+      clock,
+      thread: options.name,
+      write: (record) => void this.#telemetry?.tryTell('log', record),
+    });
     this.#host = {
       monoMs: this.#monoMs,
       log: (line) => this.#logLine(line),
@@ -232,6 +239,7 @@ class IoActor implements Behaviour<IoMessages> {
   }
 
   #logLine(line: ContextLogLine): void {
+    if (!this.#limiter.take()) return;
     const { run, task, attempt } = line;
     this.#log(line.level, cutText(line.message), { ...line.fields, run, task, attempt });
   }

@@ -3,11 +3,11 @@ import type { Clock } from '../../actors/kernel/clock.ts';
 import type { ActorRef } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import type { IoMessages } from '../../actors/protocol.ts';
-import type { Outcome, WorkSource } from '../handler.ts';
+import type { Outcome, PoolName, WorkSource } from '../handler.ts';
 import type { MeasuredSizing } from './pool-size.ts';
 
 export interface IoPoolOptions {
-  readonly name: 'io' | 'guest';
+  readonly name: Exclude<PoolName, 'cpu'>;
   readonly actor: ActorRef<IoMessages>;
   readonly source: WorkSource;
   readonly slots: number;

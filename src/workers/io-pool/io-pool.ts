@@ -15,7 +15,7 @@ import type { Clock } from '../../actors/kernel/clock.ts';
 import { Delivery } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import { BusyMeter } from '../busy-meter.ts';
-import type { AbortReason, ExecuteOrder, Outcome, Pool } from '../handler.ts';
+import type { AbortReason, ExecuteOrder, Outcome, Pool, PoolName } from '../handler.ts';
 import { interrupted, stopped } from '../outcomes.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
 import type { IoPoolOptions } from './io-pool-options.ts';
@@ -30,11 +30,8 @@ export const LETTER_TEXT = 64 * 1024;
 /** How soon an order that was refused is offered again if nothing else happens. */
 const RETRY_MS = 100;
 
-/** Due time of an order that was taken and not offered to the actor yet. */
-const NEVER = Number.POSITIVE_INFINITY;
-
 export class IoPool implements Pool {
-  readonly name: 'io' | 'guest';
+  readonly name: Exclude<PoolName, 'cpu'>;
   readonly #options: IoPoolOptions;
   readonly #clock: Clock;
   readonly #graceMs: number;
@@ -132,6 +129,11 @@ export class IoPool implements Pool {
     return true;
   }
 
+  /** True while it owes an outcome for this run. */
+  holds(run: string): boolean {
+    return this.#held.get(run) !== undefined;
+  }
+
   abort(run: string, reason: AbortReason): boolean {
     const held = this.#held.get(run);
     if (held === undefined) return false;
@@ -220,7 +222,7 @@ export class IoPool implements Pool {
       order,
       phase: HoldPhase.Unsent,
       startMono: nowMono,
-      dueMono: NEVER,
+      dueMono: Number.POSITIVE_INFINITY,
       reason: null,
       owed: null,
     };
@@ -238,8 +240,7 @@ export class IoPool implements Pool {
       const orders = letter.map((held) => held.order);
       this.#refused = this.#options.actor.tryTell('execute', { orders }) !== Delivery.Delivered;
       if (this.#refused) {
-        // One that was refused before keeps its due time: frequent refusals must not put off its end.
-        for (const held of this.#unsent) if (held.dueMono === NEVER) this.#offerAgain(held, nowMono);
+        for (const held of this.#unsent) this.#offerAgain(held, nowMono);
         return;
       }
       this.#unsent = this.#unsent.slice(letter.length);
@@ -251,6 +252,7 @@ export class IoPool implements Pool {
     }
   }
 
+  /** However often it is refused, an order is looked at when its timeout is over. */
   #offerAgain(held: HeldOrder, nowMono: number): void {
     this.#held.schedule(held, Math.min(nowMono + RETRY_MS, held.startMono + held.order.timeoutMs));
   }

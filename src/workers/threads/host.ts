@@ -3,68 +3,62 @@
  * placement says which; only what those need is loaded.
  */
 import { workerData } from 'node:worker_threads';
-import {
-  type ActorSystem,
-  type AnyActorDefinition,
-  type HostData,
-  runThreadHost,
-} from '../../actors/kernel/index.ts';
+import { type AnyActorDefinition, type HostData, runThreadHost } from '../../actors/kernel/index.ts';
 import { ActorName, type StoreMessages } from '../../actors/protocol.ts';
+import type { OfferItems } from '../handlers/index.ts';
 import { ioActor } from '../io-pool/io-actor.ts';
 import { Registry } from '../registry.ts';
 import type { HostSettings } from './host-settings.ts';
 
-const data = workerData as HostData & { readonly settings: HostSettings };
+type Catalog = Readonly<Record<string, () => Promise<AnyActorDefinition>>>;
 
-/** Made only for actors that live here. */
-const catalog: Readonly<Record<string, (settings: HostSettings) => Promise<AnyActorDefinition>>> = {
-  [ActorName.Telemetry]: async ({ telemetry }) => {
-    const { telemetryActor } = await import('../../actors/telemetry/index.ts');
-    return telemetryActor(telemetry);
-  },
-  [ActorName.Store]: async ({ store }) => {
-    const { MemoryStore, storeActor } = await import('../../actors/store/index.ts');
-    return storeActor(() => new MemoryStore(store, Date.now));
-  },
-  [ActorName.Control]: async ({ control }) => {
-    const { controlActor } = await import('../../actors/control/index.ts');
-    // The signal is the one way in which a daemon is asked to stop.
-    const onStop = () => void process.kill(process.pid, 'SIGTERM');
-    return controlActor({ ...control, onStop });
-  },
-  [ActorName.Io]: async ({ io }) => {
-    const { builtInHandlers, createScanHandler } = await import('../handlers/index.ts');
-    const scan = createScanHandler((task, parent, items) =>
-      system.ref<StoreMessages>(ActorName.Store).ask('offer', { task, parent, items }, { timeoutMs: null }),
-    );
-    const registry = new Registry({ builtIns: [...builtInHandlers, scan], modules: [] });
-    return ioActor({
-      name: 'io',
-      registry,
-      reportTo: 'runs',
-      maxSlots: io.maxSlots,
-    });
-  },
-  [ActorName.Guest]: async ({ modules, io }) => {
-    const registry = new Registry({ builtIns: [], modules });
-    return ioActor({
-      name: 'guest',
-      registry,
-      reportTo: 'runs',
-      maxSlots: io.maxSlots,
-    });
-  },
-};
-
-/** Set before any handler can ask for it. */
-let system: ActorSystem;
+/** Made only for actors that live here. `offer` is called by scans, when the actors run. */
+function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
+  return {
+    [ActorName.Telemetry]: async () => {
+      const { telemetryActor } = await import('../../actors/telemetry/index.ts');
+      return telemetryActor(settings.telemetry);
+    },
+    [ActorName.Store]: async () => {
+      const { MemoryStore, storeActor } = await import('../../actors/store/index.ts');
+      return storeActor(() => new MemoryStore(settings.store, Date.now));
+    },
+    [ActorName.Control]: async () => {
+      const { controlActor } = await import('../../actors/control/index.ts');
+      // The signal is the one way in which a daemon is asked to stop.
+      const onStop = () => void process.kill(process.pid, 'SIGTERM');
+      return controlActor({ ...settings.control, onStop });
+    },
+    [ActorName.Io]: async () => {
+      const { builtInHandlers, createScanHandler } = await import('../handlers/index.ts');
+      const builtIns = [...builtInHandlers, createScanHandler(offer)];
+      return ioActor({
+        name: 'io',
+        registry: new Registry({ builtIns, modules: [] }),
+        reportTo: 'runs',
+        maxSlots: settings.io.maxSlots,
+      });
+    },
+    [ActorName.Guest]: async () =>
+      ioActor({
+        name: 'guest',
+        registry: new Registry({ builtIns: [], modules: settings.modules }),
+        reportTo: 'runs',
+        maxSlots: settings.io.maxSlots,
+      }),
+  };
+}
 
 async function startHost(): Promise<void> {
+  const { settings, placement, thread } = workerData as HostData & { readonly settings: HostSettings };
+  const catalog = catalogOf(settings, (task, items) =>
+    system.ref<StoreMessages>(ActorName.Store).ask('offer', { task, items }, { timeoutMs: null }),
+  );
   const definitions: AnyActorDefinition[] = [];
   for (const [name, create] of Object.entries(catalog)) {
-    if (data.placement[name] === data.thread) definitions.push(await create(data.settings));
+    if (placement[name] === thread) definitions.push(await create());
   }
-  system = runThreadHost({ definitions });
+  const system = runThreadHost({ definitions });
 }
 
 void startHost();

@@ -1,22 +1,25 @@
 /**
  * What a cpu thread says beside its answers: outcomes ahead of time, log lines, progress, its own end.
  *
- * Nothing bounds how fast main reads, so what a handler can cause is bounded here: log lines a second,
- * and the length of each. Lines above that are counted and the count is said.
+ * Nothing bounds how fast main reads, so what a handler can cause is bounded here: log lines a second
+ * (`LogLimiter`), and the length of each.
  */
+import { systemClock } from '../../actors/kernel/clock.ts';
 import { cutText } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
 import type { ThreadMessage } from '../cpu-pool/cpu-protocol.ts';
 import type { ContextLogLine } from '../handler-context.ts';
+import { LogLimiter } from '../log-limiter.ts';
 
-const LINES_PER_SECOND = 200;
 const FIELDS_LIMIT = 16 * 1024;
 
 export class ThreadVoice {
   readonly #post: (text: string) => void;
-  #windowEndMono = 0;
-  #linesLeft = 0;
-  #left = 0;
+  readonly #limiter = new LogLimiter({
+    clock: systemClock,
+    thread: 'cpu',
+    write: (record) => this.#write(record),
+  });
 
   /** `post` takes the JSON text of a `ThreadMessage`. */
   constructor(post: (text: string) => void) {
@@ -32,27 +35,10 @@ export class ThreadVoice {
   }
 
   log(line: ContextLogLine): void {
-    const nowMono = performance.now();
-    if (nowMono >= this.#windowEndMono) {
-      this.#windowEndMono = nowMono + 1000;
-      this.#linesLeft = LINES_PER_SECOND;
-      this.#sayLeft();
-    }
-    if (this.#linesLeft === 0) {
-      this.#left++;
-      return;
-    }
-    this.#linesLeft--;
+    if (!this.#limiter.take()) return;
     const { level, task, run, attempt, message } = line;
     const fields = { ...plainFields(line.fields), task, run, attempt };
     this.#write({ level, atMs: Date.now(), msg: cutText(message), fields });
-  }
-
-  #sayLeft(): void {
-    if (this.#left === 0) return;
-    const msg = `expected at most ${LINES_PER_SECOND} log lines a second from a cpu thread, left out ${this.#left}`;
-    this.#left = 0;
-    this.#write({ level: 'warn', atMs: Date.now(), msg, fields: null });
   }
 
   #write(record: LogRecord): void {

@@ -1,0 +1,114 @@
+/**
+ * What becomes of a run that has left its slot, or never gets one:
+ *
+ *   outcome ─▶ success
+ *           ├▶ failed ──── retries left, room ─▶ retry queue ─ due ─▶ intake
+ *           │      └────── else ─▶ failed + dead letter
+ *           ├▶ interrupted ─ within its budget ─▶ intake, else failed + dead letter
+ *           └▶ cancelled
+ */
+import type { Outcome } from '../../workers/handler.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { assertNever, type ColibriError } from '../kernel/errors.ts';
+import { backoffMs } from './backoff.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { RetryQueue } from './retry-queue.ts';
+import type { Run } from './run.ts';
+import type { RunState } from './run-states.ts';
+import type { TaskState } from './task-state.ts';
+
+export interface SettlementOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly lifecycle: Lifecycle;
+  readonly retries: RetryQueue;
+  readonly dead: DeadLetters;
+  /** A run that was accepted before is to be ready again. */
+  readonly readmit: (run: Run) => void;
+  /** A run of this task is over: who waited for it may go. */
+  readonly onOver: (task: TaskState) => void;
+}
+
+/** How often a run may lose its host before it is given up: apart from its retries. */
+export const INTERRUPTION_BUDGET = 3;
+
+export class Settlement {
+  readonly #options: SettlementOptions;
+  #closed = false;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /** From here on, what would run again stays as it is: there is nobody to run it. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  outcome(run: Run, outcome: Outcome): void {
+    this.#options.lifecycle.stopped(run, outcome.durationMs, outcome.error);
+    switch (outcome.status) {
+      case 'success':
+        run.result = outcome.result;
+        return this.end(run, 'success');
+      case 'failed':
+        return this.#failed(run, outcome.retryable);
+      case 'cancelled':
+        // Stopped by the end of the daemon, not by a user: the host died under it.
+        return this.#closed && !run.cancelling ? this.#interrupted(run) : this.end(run, 'cancelled');
+      case 'interrupted':
+        return this.#interrupted(run);
+      default:
+        return assertNever(outcome.status, 'status of an outcome');
+    }
+  }
+
+  /** It is not going to run, and this is why. */
+  skip(run: Run, error: ColibriError): void {
+    run.error = { code: error.code, message: error.message };
+    this.end(run, 'skipped');
+  }
+
+  end(run: Run, state: RunState): void {
+    this.#options.lifecycle.ended(run, state);
+    if (run.overlaps && !this.#closed) this.#options.onOver(run.task);
+  }
+
+  #failed(run: Run, retryable: boolean): void {
+    const { lifecycle, retries, random } = this.#options;
+    const { backoff, maxRetry } = run.task.spec;
+    const tries = run.attempt - run.interruptions;
+    if (!retryable || run.cancelling || run.scan || tries > maxRetry) return this.#die(run);
+    if (retries.full) {
+      retries.countRefused();
+      return this.#die(run);
+    }
+    const waitMs = backoffMs(backoff, tries, random);
+    lifecycle.retrying(run, waitMs);
+    if (!this.#closed) retries.add(run, waitMs);
+  }
+
+  #interrupted(run: Run): void {
+    this.#options.lifecycle.interrupted(run);
+    if (run.cancelling) this.end(run, 'cancelled');
+    else if (run.task.spec.onInterrupted === 'skip') this.end(run, 'skipped');
+    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run);
+    else if (!this.#closed) this.#options.readmit(run);
+  }
+
+  #die(run: Run): void {
+    this.end(run, 'failed');
+    if (run.scan) return;
+    this.#options.dead.add({
+      run: run.id,
+      task: run.task.spec.name,
+      diedAtMs: this.#options.clock.wallMs(),
+      attempts: run.attempt,
+      input: run.input ?? '',
+      rawInput: run.input,
+      mark: run.mark,
+      error: run.error,
+    });
+  }
+}
