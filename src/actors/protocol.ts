@@ -47,6 +47,8 @@ export interface RunEvent {
   readonly input?: string;
   /** Fingerprint of the file of an `each` run; a terminal event marks the file as dealt with. */
   readonly mark?: string;
+  /** That file, relative to the folder that was looked through; with the end of an attempt. */
+  readonly file?: string;
   /** When a retrying run is due. */
   readonly dueAtMs?: number;
   /** How late the run started after it was due, with `running`. */
@@ -153,6 +155,14 @@ export interface RuntimeView {
   /** Event-loop delay of main since the last look, seconds. */
   readonly loopDelay: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly undeliverable: Readonly<Record<string, number>>;
+  /** The last few of them, oldest first. */
+  readonly lastUndeliverable: readonly {
+    readonly atMs: number;
+    readonly reason: string;
+    readonly kind: string;
+    readonly from: string;
+    readonly to: string;
+  }[];
   readonly memory: { readonly rss: number; readonly anon: number; readonly file: number };
   /** Late outcomes of runs that had been given up. */
   readonly lateOutcomes: number;

@@ -87,6 +87,13 @@ export interface StatusDocument {
   readonly loop_delay_seconds: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly thread_restarts: Readonly<Record<string, number>>;
   readonly undeliverable: Readonly<Record<string, number>>;
+  readonly last_undeliverable: readonly {
+    readonly at: string;
+    readonly reason: string;
+    readonly kind: string;
+    readonly from: string;
+    readonly to: string;
+  }[];
 }
 
 export function runDocument(view: RunView): RunDocument {
@@ -166,6 +173,7 @@ export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument
     loop_delay_seconds: view.loopDelay,
     thread_restarts: view.threadRestarts,
     undeliverable: view.undeliverable,
+    last_undeliverable: view.lastUndeliverable.map(({ atMs, ...message }) => ({ at: iso(atMs), ...message })),
   };
 }
 

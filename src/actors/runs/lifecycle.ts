@@ -61,7 +61,8 @@ export class Lifecycle {
     run.retryAtMs = now + waitMs;
     run.task.queued++;
     const durationMs = run.durationMs ?? 0;
-    this.#move(run, 'retrying', { error: run.error, durationMs, dueAtMs: run.retryAtMs });
+    const { error, retryAtMs: dueAtMs } = run;
+    this.#move(run, 'retrying', { error, durationMs, dueAtMs, ...fileOf(run) });
   }
 
   interrupted(run: Run): void {
@@ -82,7 +83,7 @@ export class Lifecycle {
     run.progress = null;
     transition(run, state);
     this.#journal.note(run, now, {
-      ...(run.mark === null ? {} : { mark: run.mark }),
+      ...(run.mark === null ? {} : { mark: run.mark, ...fileOf(run) }),
       ...(run.durationMs === null ? {} : { durationMs: run.durationMs }),
       ...(run.result === null ? {} : { result: run.result }),
       ...(run.error === null ? {} : { error: run.error }),
@@ -109,6 +110,11 @@ export class Lifecycle {
     transition(run, state);
     if (!run.scan) this.#journal.note(run, this.#clock.wallMs(), more);
   }
+}
+
+function fileOf(run: Run): { readonly file?: string } {
+  const { file } = run;
+  return file === null ? {} : { file };
 }
 
 /** A scan is noted only at its end. One that found nothing new, or that another scan made needless, is quiet. */

@@ -77,6 +77,13 @@ export class Run implements Linked<Run> {
     return this.mark === null;
   }
 
+  /** The file of an `each` run as a person names it; null for other runs. */
+  get file(): string | null {
+    if (this.mark === null || this.input === null) return null;
+    const { relative } = JSON.parse(this.input) as { readonly relative?: unknown };
+    return typeof relative === 'string' ? relative : null;
+  }
+
   /** Keeps what became of the attempt that has just ended. Only failed ones are worth their memory. */
   rememberAttempt(state: RunState, endedAtMs: number): void {
     this.attempts ??= [];

@@ -33,6 +33,7 @@ export function runFields(event: RunEvent): Record<string, unknown> {
     if (event.lagMs !== undefined) fields.lag_ms = rounded(event.lagMs);
     return fields;
   }
+  if (event.file !== undefined) fields.file = event.file;
   fields.result = event.state;
   if (event.durationMs !== undefined) fields.duration_ms = rounded(event.durationMs);
   if (event.state === 'retrying' && event.dueAtMs !== undefined) {
