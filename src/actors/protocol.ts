@@ -44,6 +44,7 @@ export interface RunEvent {
   readonly atMs: number;
   readonly origin?: RunOrigin;
   readonly createdAtMs?: number;
+  /** What its handler gets, JSON text; left out for `{}`. */
   readonly input?: string;
   /** Fingerprint of the file of an `each` run; a terminal event marks the file as dealt with. */
   readonly mark?: string;

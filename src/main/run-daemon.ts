@@ -53,6 +53,8 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   // A closed terminal must not end the daemon without its stop. The handlers stay: one more signal on the way
   // out must not end the process with another code.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  // A reader that is gone is the log's affair, which goes on without it; nothing else writes there.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', (error: unknown) => {
     code = 1;
     daemon.log('error', 'fault of the daemon', { error: toErrorData(error, 'internal').message });

@@ -75,6 +75,11 @@ export interface Wiring {
 const MAX_MEASURED_SLOTS = 64;
 /** Between telling a run to stop and stopping it by force. */
 const GRACE_MS = { cpu: 500, io: 1000, scan: 1000, guest: 400 } as const;
+/**
+ * A user's module may cost its thread again and again: each run that does so ends with its own budget, and only a
+ * thread that cannot live at all ends the daemon.
+ */
+const GUEST_RESTARTS = { maxRestarts: 600, withinMs: 60_000 };
 /** Scans at one time; they are bound by the disk. */
 const SCAN_SLOTS = 2;
 
@@ -156,6 +161,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         system,
         route: (thread, text) => router.send(thread, text),
         clock,
+        ...(name === ThreadName.Guest ? { restart: GUEST_RESTARTS } : {}),
         onLost(cause) {
           log('error', 'thread lost', { thread: name, error: cause.message });
           for (const pool of held) pool.threadLost(cause);

@@ -81,13 +81,16 @@ test('a failure that a retry cannot help is final at once', () => {
   assert.equal(depth('dead-letter'), 1);
 });
 
-test('interruptions do not use up retries, and have a budget of their own', () => {
-  const { pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 0 })]);
+test('interruptions do not use up retries, and have a budget of their own', async () => {
+  const { clock, pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 0 })]);
   trigger('a');
   const run = pool.taken[0]!.run;
   const lost = { status: 'interrupted', error: { code: 'thread-lost', message: 'gone' } } as const;
   for (let time = 0; time < INTERRUPTION_BUDGET; time++) {
     finish(run, lost);
+    // The first time at once, later ones after a short while.
+    if (time > 0) assert.equal(pool.held.has(run), false);
+    await clock.advance(time === 0 ? 0 : 1000);
     assert.ok(pool.held.has(run), `runs again after interruption ${time + 1}`);
   }
   finish(run, lost);

@@ -25,6 +25,9 @@ import { type ThreadLinkOptions, ThreadState, type ThreadStats } from './thread-
 import { UndeliverableReason } from './undeliverable.ts';
 import { asEnvelope, isReplyText } from './wire.ts';
 
+/** Threads that sit in a native call and do not end: with more of them, the process is better begun anew. */
+const MAX_LEFT_BEHIND = 8;
+
 /** Envelope ids a life may use: answers meant for one life never fit questions of another. */
 const IDS_PER_LIFE = 2 ** 40;
 const LIVES_BEFORE_WRAP = 4096;
@@ -216,7 +219,8 @@ export class ThreadLink {
     this.#options.onLost?.(cause);
     // onLost may have called stop.
     if (!this.#wanted) return;
-    if (!this.#restarts.tryRestart(this.#clock.monoMs())) {
+    const left = [...this.#ended].filter((past) => !past.exited).length;
+    if (left > MAX_LEFT_BEHIND || !this.#restarts.tryRestart(this.#clock.monoMs())) {
       this.#escalate(cause);
       return;
     }

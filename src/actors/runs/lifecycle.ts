@@ -22,10 +22,11 @@ export class Lifecycle {
     run.task.queued++;
     if (run.overlaps) run.task.live++;
     if (run.scan) return;
+    const input = run.effectiveInput;
     this.#journal.note(run, run.createdAtMs, {
       origin: run.origin,
       createdAtMs: run.createdAtMs,
-      ...(run.input === null ? {} : { input: run.input }),
+      ...(input === '{}' ? {} : { input }),
       ...(run.mark === null ? {} : { mark: run.mark }),
     });
   }

@@ -6,6 +6,7 @@ import type { ErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { AttemptView, RunEvent, RunOrigin, RunView } from '../protocol.ts';
 import type { Linked, LinkedList } from './linked-list.ts';
+import { layInput } from './order-input.ts';
 import type { RunState } from './run-states.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -77,6 +78,11 @@ export class Run implements Linked<Run> {
     return this.mark === null;
   }
 
+  /** What its handler gets, JSON text. */
+  get effectiveInput(): string {
+    return this.scan ? (this.task.spec.scanJson ?? '{}') : layInput(this.task.spec.withJson, this.input);
+  }
+
   /** The file of an `each` run as a person names it; null for other runs. */
   get file(): string | null {
     if (this.mark === null || this.input === null) return null;
@@ -109,7 +115,7 @@ export class Run implements Linked<Run> {
       endedAtMs: this.endedAtMs,
       durationMs: this.durationMs,
       dueAtMs: this.retryAtMs ?? this.dueAtMs,
-      input: this.input ?? '',
+      input: this.effectiveInput,
       result: this.result,
       error: this.error,
       progress: this.progress,

@@ -33,6 +33,8 @@ export interface SettlementOptions {
 /** How often a run may lose its host before it is given up: apart from its retries. */
 export const INTERRUPTION_BUDGET = 3;
 
+const INTERRUPTION_WAIT_MS = 50;
+
 export class Settlement {
   readonly #options: SettlementOptions;
   #closed = false;
@@ -94,7 +96,14 @@ export class Settlement {
     if (run.cancelling) this.end(run, 'cancelled');
     else if (run.task.spec.onInterrupted === 'skip') this.end(run, 'skipped');
     else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run);
-    else if (!this.#closed) this.#options.readmit(run);
+    else if (!this.#closed) this.#again(run);
+  }
+
+  /** The first interruption is bad luck; a run that is interrupted again may be its cause and waits a little. */
+  #again(run: Run): void {
+    const { retries, readmit } = this.#options;
+    if (run.interruptions === 1 || retries.full) readmit(run);
+    else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** run.interruptions);
   }
 
   #die(run: Run): void {
@@ -105,7 +114,7 @@ export class Settlement {
       task: run.task.spec.name,
       diedAtMs: this.#options.clock.wallMs(),
       attempts: run.attempt,
-      input: run.input ?? '',
+      input: run.effectiveInput,
       rawInput: run.input,
       mark: run.mark,
       error: run.error,

@@ -19,7 +19,7 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     endedAtMs: over ? event.atMs : null,
     durationMs: event.durationMs ?? before?.durationMs ?? null,
     dueAtMs: event.dueAtMs ?? null,
-    input: event.input ?? before?.input ?? '',
+    input: event.input ?? before?.input ?? '{}',
     result: event.result ?? null,
     error: event.error ?? (over ? null : (before?.error ?? null)),
     progress: null,

@@ -12,6 +12,9 @@ import { type LogFs, writeChunk } from './log-device.ts';
 
 export const KEEP_FILES = 10;
 const LOOK_EVERY_MS = 1000;
+/** Non-blocking, so that a pipe without a reader is an error and not a wait. */
+const OPEN_FLAGS =
+  fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_NONBLOCK;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface LogFileOptions {
@@ -30,6 +33,8 @@ export class LogFile implements LineDevice {
   readonly #files: LogFs;
   #fd: number | null = null;
   #inode = 0;
+  /** False for a device or a pipe: written to as it is, neither rotated nor pruned. */
+  #regular = true;
   #size = 0;
   #lookAtMono = 0;
 
@@ -70,22 +75,24 @@ export class LogFile implements LineDevice {
   #ready(chunk: DeviceChunk): number {
     if (chunk.atLineStart) {
       this.#lookForMove();
-      if (this.#fd !== null && this.#size > 0 && this.#size + chunk.length > this.#maxBytes) this.#rotate();
+      const full = this.#regular && this.#size > 0 && this.#size + chunk.length > this.#maxBytes;
+      if (this.#fd !== null && full) this.#rotate();
     }
     return this.#fd ?? this.#open();
   }
 
   #open(): number {
     this.#files.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const fd = this.#files.openSync(this.#path, 'a', 0o600);
+    const fd = this.#files.openSync(this.#path, OPEN_FLAGS, 0o600);
     this.#fd = fd;
-    // An older file may have come with wider rights.
-    this.#files.fchmodSync(fd, 0o600);
     const stat = this.#files.fstatSync(fd);
+    this.#regular = stat.isFile();
+    // An older file may have come with wider rights. A device or a pipe is not ours to change.
+    if (this.#regular) this.#files.fchmodSync(fd, 0o600);
     this.#inode = stat.ino;
     this.#size = stat.size;
     this.#lookAtMono = this.#clock.monoMs() + LOOK_EVERY_MS;
-    this.#prune();
+    if (this.#regular) this.#prune();
     return fd;
   }
 

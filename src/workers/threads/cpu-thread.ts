@@ -2,6 +2,7 @@
  * Ties a batch runner to the thread it is on: its port, its escaped errors, its end.
  */
 import type { MessagePort } from 'node:worker_threads';
+import { captureOutput } from '../capture-output.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { CpuBatchRunner, type CpuBatchRunnerOptions } from './cpu-batch.ts';
 import { ThreadVoice } from './thread-voice.ts';
@@ -27,6 +28,7 @@ export function startCpuThread(options: CpuThreadOptions): (text: string) => Pro
     },
     ...(options.onIdle === undefined ? {} : { onIdle: options.onIdle }),
   });
+  captureOutput((level, line) => voice.printed(level, line));
   process.on('uncaughtException', (thrown) => runner.escaped(thrown));
   process.on('unhandledRejection', (thrown) => runner.escaped(thrown));
   process.on('exit', (code) => {

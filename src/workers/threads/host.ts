@@ -3,10 +3,22 @@
  * placement says which; only what those need is loaded.
  */
 import { workerData } from 'node:worker_threads';
-import { type AnyActorDefinition, type HostData, runThreadHost } from '../../actors/kernel/index.ts';
-import { ActorName, type StoreMessages } from '../../actors/protocol.ts';
+import {
+  type ActorSystem,
+  type AnyActorDefinition,
+  type HostData,
+  runThreadHost,
+} from '../../actors/kernel/index.ts';
+import {
+  ActorName,
+  type LogRecord,
+  type StoreMessages,
+  type TelemetryMessages,
+} from '../../actors/protocol.ts';
+import { captureOutput } from '../capture-output.ts';
 import type { OfferItems } from '../handlers/index.ts';
 import { ioActor } from '../io-pool/io-actor.ts';
+import { LogLimiter } from '../log-limiter.ts';
 import { Registry } from '../registry.ts';
 import type { HostSettings } from './host-settings.ts';
 
@@ -59,6 +71,17 @@ async function startHost(): Promise<void> {
     if (placement[name] === thread) definitions.push(await create());
   }
   const system = runThreadHost({ definitions });
+  if (placement[ActorName.Guest] === thread) logOutput(system, thread);
+}
+
+/** What users' modules print goes to the log. */
+function logOutput(system: ActorSystem, thread: string): void {
+  const telemetry = system.ref<TelemetryMessages>(ActorName.Telemetry);
+  const write = (record: LogRecord) => void telemetry.tryTell('log', record);
+  const limiter = new LogLimiter({ clock: system.clock, thread, write });
+  captureOutput((level, msg) => {
+    if (limiter.take()) write({ level, atMs: system.clock.wallMs(), msg, fields: { thread, printed: true } });
+  });
 }
 
 void startHost();

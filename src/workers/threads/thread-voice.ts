@@ -41,6 +41,13 @@ export class ThreadVoice {
     this.#write({ level, atMs: Date.now(), msg: cutText(message), fields });
   }
 
+  /** A line that a user's module printed. */
+  printed(level: 'info' | 'warn', msg: string): void {
+    if (this.#limiter.take()) {
+      this.#write({ level, atMs: Date.now(), msg, fields: { thread: 'cpu', printed: true } });
+    }
+  }
+
   #write(record: LogRecord): void {
     this.say({ kind: 'log', record });
   }
