@@ -46,7 +46,7 @@ const ABORT_SHARE_MS = 1500;
 const DESTROY_MS = 150;
 const RECORD_WAIT_MS = 200;
 /** More than telemetry takes for its last lines. */
-const THREAD_STOP_MS = 450;
+export const THREAD_STOP_MS = 450;
 /** A stop that is not done so long after its grace is given up; a second after the grace the process has ended. */
 const HARD_LIMIT_MS = 850;
 const MEASURE_MS = 1000;
@@ -171,9 +171,13 @@ export class Daemon {
   async #reopen(name: ThreadName): Promise<void> {
     this.log('warn', 'thread started again', { thread: name });
     if (name !== ThreadName.Service || this.#stopping !== null) return;
-    this.log('warn', 'the store in memory began anew: the history of runs and the marks of files done are lost', {
-      thread: name,
-    });
+    this.log(
+      'warn',
+      'the store in memory began anew: the history of runs and the marks of files done are lost',
+      {
+        thread: name,
+      },
+    );
     this.#parts.runs.resend();
     const life = ++this.#serviceLife;
     for (let waitMs: number = REOPEN_MS.first; ; waitMs = Math.min(2 * waitMs, REOPEN_MS.most)) {
@@ -228,6 +232,9 @@ export class Daemon {
       // A thread in a native call does not end; the lines of the others are not lost over it.
       await this.#timeLimit(Promise.all(pools.map((pool) => pool.destroy())), DESTROY_MS);
       await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
+      // The store of this version ends with the process, and what it kept of these runs with it.
+      const { unfinished } = runs;
+      if (unfinished > 0) this.log('warn', 'runs lost', { count: unfinished });
       this.log('info', 'stopped', { killed: this.#killed });
     }
     runs.destroy();

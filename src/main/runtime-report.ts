@@ -22,6 +22,9 @@ export interface RuntimeReportOptions {
   readonly loopDelay: LoopDelaySampler;
 }
 
+/** Of the undeliverable messages that are kept. */
+const SHOWN_UNDELIVERABLE = 5;
+
 export class RuntimeReport {
   readonly #options: RuntimeReportOptions;
   readonly #startedAtMs: number;
@@ -58,6 +61,10 @@ export class RuntimeReport {
       },
       loopDelay: loopDelay.look(),
       undeliverable: { ...system.undeliverable.counts },
+      lastUndeliverable: system.undeliverable
+        .recent()
+        .slice(-SHOWN_UNDELIVERABLE)
+        .map(({ atMs, reason, envelope: { kind, from, to } }) => ({ atMs, reason, kind, from, to })),
       memory: readProcessMemory(),
       lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),
     };

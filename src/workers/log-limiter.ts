@@ -45,7 +45,7 @@ export class LogLimiter {
 
   #tell(): void {
     const { clock, thread, write } = this.#options;
-    const msg = `expected at most ${LOG_LINES_PER_SECOND} log lines a second from the ${thread} thread, left out ${this.#left}`;
+    const msg = `expected at most ${LOG_LINES_PER_SECOND} log lines a second from the ${thread} thread, left out ${this.#left}; log less, or in summary`;
     this.#left = 0;
     write({ level: 'warn', atMs: clock.wallMs(), msg, fields: null });
   }

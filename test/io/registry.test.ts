@@ -51,8 +51,8 @@ test('a module that throws, has a syntax error, is missing or exports no functio
     'object.mjs': 'export default { run() {} };',
   });
   const cases: readonly [name: string, cause: RegExp][] = [
-    ['throws', /at load/],
-    ['syntax', /Unexpected/],
+    ['throws', /to load, got at load \(line 1\) /],
+    ['syntax', /to load, got Unexpected/],
     ['imports', /no-such-package-at-all/],
     ['object', /export a function.*got undefined/],
     ['missing', /missing/],
@@ -68,6 +68,23 @@ test('a module that throws, has a syntax error, is missing or exports no functio
       return true;
     });
   }
+});
+
+test('the message says on which line a module cannot be read', async (t) => {
+  const dir = tempDir(t);
+  write(dir, {
+    'syn.ts': 'export default () => {\n  return 1 +;\n};\n',
+    'thrown.ts': "\n\nthrow new Error('a\\nb');\n",
+  });
+  const modules = ['syn', 'thrown'].map((name) => ({ name, file: join(dir, `${name}.ts`) }));
+  const registry = new Registry({ builtIns: [], modules });
+  const message = (name: string) =>
+    Promise.resolve(registry.resolve(name)).then(
+      () => '',
+      (error: Error) => error.message.replaceAll(dir, ''),
+    );
+  assert.equal(await message('syn'), 'expected /syn.ts to load, got Expression expected (line 2)');
+  assert.equal(await message('thrown'), 'expected /thrown.ts to load, got a (line 3)');
 });
 
 test('a module that failed is tried again', async () => {

@@ -19,6 +19,8 @@ export class FakeDevice implements LineDevice {
   fault: string | null = null;
   /** True: writes wait for `release`. */
   held = false;
+  /** True: every second write finds no room. */
+  busyEverySecond = false;
   attempts = 0;
   closed = false;
   /** The most that one write takes. */
@@ -33,9 +35,10 @@ export class FakeDevice implements LineDevice {
   }
 
   write(chunk: DeviceChunk, done: (error: NodeJS.ErrnoException | null, written: number) => void): void {
-    this.attempts++;
+    const attempt = ++this.attempts;
     const finish = (): void => {
-      if (this.fault !== null) return done(Object.assign(new Error(this.fault), { code: this.fault }), 0);
+      const fault = this.busyEverySecond && attempt % 2 === 0 ? 'EAGAIN' : this.fault;
+      if (fault !== null) return done(Object.assign(new Error(fault), { code: fault }), 0);
       done(null, this.writeSync(chunk));
     };
     if (this.held) this.#waiting.push(finish);
@@ -86,6 +89,7 @@ export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
     threadRestarts: { cpu: 1 },
     loopDelay: { p50: 0.0001, p99: 0.002, max: 0.004 },
     undeliverable: { telemetry: 0 },
+    lastUndeliverable: [],
     memory: { rss: 30_000_000, anon: 22_000_000, file: 8_000_000 },
     lateOutcomes: 0,
     ...fields,

@@ -7,6 +7,8 @@ import fc from 'fast-check';
 import { systemClock, TestClock } from '../../src/actors/kernel/index.ts';
 import { CHUNK_BYTES, LineWriter, MAX_CHUNKS } from '../../src/actors/telemetry/line-writer.ts';
 import { createDescriptorDevice } from '../../src/actors/telemetry/log-device.ts';
+import { FLUSH_TIMEOUT_MS } from '../../src/actors/telemetry/telemetry-actor.ts';
+import { THREAD_STOP_MS } from '../../src/main/daemon.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { FakeDevice, rig } from './fixtures.ts';
 
@@ -131,6 +133,39 @@ test('a dying process writes its last lines without the event loop', () => {
   for (let i = 0; i < 20_000; i++) writer.write(`line ${i}\n`);
   writer.flushSync();
   assert.ok(device.text.endsWith('line 19999\n'));
+});
+
+test('a pipe that is full again and again does not use up the time of a flush', async () => {
+  const device = new FakeDevice();
+  const clock = new TestClock();
+  const { writer } = writerOn(device, clock);
+  device.most = CHUNK_BYTES / 4;
+  device.busyEverySecond = true;
+  const line = `${'x'.repeat(1023)}\n`;
+  const count = (CHUNK_BYTES / 1024) * MAX_CHUNKS;
+  for (let i = 0; i < count; i++) writer.write(line);
+  const flushed = writer.flush(250);
+  for (let at = 0; at < 249; at++) await clock.advance(1);
+  assert.equal(device.text.length, count * 1024);
+  await flushed;
+});
+
+test('the end of the actor fits into the time a thread has for it, and its last lines are written at once', async () => {
+  const clock = new TestClock();
+  const { device, behaviour, send } = rig(clock);
+  device.held = true;
+  await send('log', { level: 'info', atMs: 0, msg: 'first', fields: null });
+  await clock.advance(100);
+  await send('log', { level: 'info', atMs: 0, msg: 'last', fields: null });
+  let ended = false;
+  void Promise.resolve(behaviour.stop?.()).then(() => {
+    ended = true;
+  });
+  await clock.advance(0);
+  await clock.advance(FLUSH_TIMEOUT_MS);
+  assert.ok(ended);
+  assert.equal(device.lines.at(-1)?.msg, 'last');
+  assert.ok(FLUSH_TIMEOUT_MS + 100 < THREAD_STOP_MS);
 });
 
 test('the actor warns once on stderr and says in the log that it goes on', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TestClock } from '../../src/actors/kernel/index.ts';
+import { ActorSystem, TestClock } from '../../src/actors/kernel/index.ts';
 import { prettyLine } from '../../src/actors/telemetry/pretty.ts';
-import { event, rig } from './fixtures.ts';
+import { telemetryActor } from '../../src/actors/telemetry/telemetry-actor.ts';
+import { event, FakeDevice, rig } from './fixtures.ts';
 
 test('each end of a run makes one line of the published shape', async () => {
   const { send, lines } = rig(new TestClock());
@@ -178,4 +179,40 @@ test('a readable line: colours on demand, no control character of a user', () =>
   const coloured = prettyLine(record, true);
   assert.ok(coloured.includes('\x1b[31mERROR\x1b[0m'));
   assert.ok(!coloured.includes('a\x1b'));
+});
+
+test('a flood of log lines takes no run event and no question from the actor', async () => {
+  const device = new FakeDevice();
+  const system = new ActorSystem({
+    thread: 'main',
+    placement: {},
+    onEscalate: (_actor, error) => assert.fail(String(error)),
+  });
+  const telemetry = system.spawn(
+    telemetryActor({
+      log: { level: 'info', file: null, maxBytes: 1e6, keepDays: 1, pretty: false, colours: false },
+      metrics: null,
+      configVersion: null,
+      tasks: ['hash'],
+      device,
+    }),
+  );
+  const flood = (): void => {
+    for (let i = 0; i < 3000; i++) {
+      telemetry.tryTell('log', { level: 'info', atMs: 0, msg: 'flood', fields: null });
+    }
+  };
+  flood();
+  const opened = telemetry.ask('open', null);
+  const told: Promise<void>[] = [];
+  for (let i = 0; i < 4000; i++) told.push(telemetry.tell('runs', { events: [event()] }));
+  flood();
+  await Promise.all([...told, opened]);
+  await telemetry.ask('flush', null);
+  const ends = device.lines.filter(({ result }) => result === 'success');
+  const counted = ends.reduce((sum, line) => sum + (typeof line.count === 'number' ? line.count : 1), 0);
+  assert.equal(counted, 4000);
+  assert.equal(system.undeliverable.counts.dropped, system.mailboxes()[0]?.dropped);
+  assert.ok(system.undeliverable.counts.dropped > 0);
+  await system.close();
 });

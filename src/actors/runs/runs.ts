@@ -245,6 +245,13 @@ export class Runs {
     return this.#table;
   }
 
+  /** Runs that are not over. */
+  get unfinished(): number {
+    let count = 0;
+    for (const run of this.#table.runs) if (!run.scan && !isTerminal(run.state)) count++;
+    return count;
+  }
+
   get lateOutcomes(): number {
     return this.#lateOutcomes;
   }

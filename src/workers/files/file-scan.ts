@@ -7,8 +7,9 @@
  *   and 1024 names of files that are not at rest are held;
  * - symbolic links are not followed, neither to files nor to folders; only regular files are found;
  * - a file that was written within `settleMs` may not be whole yet: it is looked at again at the end, and if it
- *   is still not at rest left for the next scan. A writer that pauses for longer than that is taken for done:
- *   write elsewhere and rename, or raise `settleMs`;
+ *   is still not at rest left for the next scan. A time in the future comes from another clock and says nothing
+ *   about now: such a file is at rest if it is the same at both looks. A writer that pauses for longer than that
+ *   is taken for done: write elsewhere and rename, or raise `settleMs`;
  * - part files that compress and decompress work on are never found;
  * - what cannot be read is told to `onSkipped` and does not end the scan; a missing root does.
  */
@@ -52,6 +53,17 @@ const WAIT_LIMIT_MS = 1000;
 /** Each level of a walk holds one open folder. */
 const MAX_DEPTH = 128;
 
+/** What a file that is not at rest looked like: size and time. */
+type Sight = string;
+
+/** One look at a number of files. */
+interface Pass {
+  readonly options: FileScanOptions;
+  /** What was seen of them at the look before. */
+  readonly before: ReadonlyMap<string, Sight>;
+  readonly onUnsettled: (relative: string, sight: Sight) => void;
+}
+
 interface OpenFolder {
   readonly dir: Dir;
   readonly relative: string;
@@ -63,36 +75,41 @@ interface OpenFolder {
  * for a bad pattern.
  */
 export async function* scanFiles(options: FileScanOptions): AsyncGenerator<FoundItem[]> {
-  const unsettled: string[] = [];
-  yield* lookAtAll(options, walk(options), (relative) => {
-    if (unsettled.length < UNSETTLED_LIMIT) unsettled.push(relative);
-    else options.onUnsettled?.(absolute(options.root, relative));
-  });
-  if (unsettled.length === 0 || options.aborted?.() === true) return;
+  const unsettled = new Map<string, Sight>();
+  const leave = (relative: string): void => options.onUnsettled?.(absolute(options.root, relative));
+  const first: Pass = {
+    options,
+    before: new Map(),
+    onUnsettled(relative, sight) {
+      if (unsettled.size < UNSETTLED_LIMIT) unsettled.set(relative, sight);
+      else leave(relative);
+    },
+  };
+  yield* lookAtAll(first, walk(options));
+  if (unsettled.size === 0 || options.aborted?.() === true) return;
   await pause(options.clock ?? systemClock, Math.min(WAIT_LIMIT_MS, options.settleMs ?? SETTLE_MS));
   if (options.aborted?.() === true) return;
-  yield* lookAtAll(options, unsettled, (relative) => options.onUnsettled?.(absolute(options.root, relative)));
+  yield* lookAtAll({ options, before: unsettled, onUnsettled: leave }, unsettled.keys());
 }
 
 /** Looks at files a few at a time, and gives those at rest in batches. */
 async function* lookAtAll(
-  options: FileScanOptions,
+  pass: Pass,
   paths: AsyncIterable<string> | Iterable<string>,
-  onUnsettled: (relative: string) => void,
 ): AsyncGenerator<FoundItem[]> {
-  const batchSize = options.batchSize ?? 256;
+  const batchSize = pass.options.batchSize ?? 256;
   let batch: FoundItem[] = [];
   let candidates: string[] = [];
   for await (const relative of paths) {
     candidates.push(relative);
     if (candidates.length < Math.min(STATS_IN_FLIGHT, batchSize - batch.length)) continue;
-    await examine(options, candidates, batch, onUnsettled);
+    await examine(pass, candidates, batch);
     candidates = [];
     if (batch.length < batchSize) continue;
     yield batch;
     batch = [];
   }
-  await examine(options, candidates, batch, onUnsettled);
+  await examine(pass, candidates, batch);
   if (batch.length > 0) yield batch;
 }
 
@@ -178,32 +195,28 @@ async function openInside(
 }
 
 /** Looks at the candidates all at once, and adds those that are files at rest to the batch, in order. */
-async function examine(
-  options: FileScanOptions,
-  candidates: readonly string[],
-  batch: FoundItem[],
-  onUnsettled: (relative: string) => void,
-): Promise<void> {
-  const items = await Promise.all(candidates.map((relative) => look(options, relative)));
+async function examine(pass: Pass, candidates: readonly string[], batch: FoundItem[]): Promise<void> {
+  const items = await Promise.all(candidates.map((relative) => look(pass, relative)));
   for (const [index, item] of items.entries()) {
-    if (item === 'unsettled') onUnsettled(candidates[index]!);
+    if (typeof item === 'string') pass.onUnsettled(candidates[index]!, item);
     else if (item !== undefined) batch.push(item);
   }
 }
 
-async function look(
-  options: FileScanOptions,
-  relative: string,
-): Promise<FoundItem | 'unsettled' | undefined> {
-  const { root } = options;
+/** A sight where the file may still be written. */
+async function look(pass: Pass, relative: string): Promise<FoundItem | Sight | undefined> {
+  const { options, before } = pass;
+  const { root, settleMs = SETTLE_MS } = options;
   const path = absolute(root, relative);
   try {
     const stats = await lstat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
     const mtimeMs = Number(stats.mtimeNs / 1_000_000n);
     const ageMs = (options.clock ?? systemClock).wallMs() - mtimeMs;
-    // A time in the future comes from another clock and says nothing about now.
-    if (ageMs >= 0 && ageMs < (options.settleMs ?? SETTLE_MS)) return 'unsettled';
+    if (ageMs < settleMs && settleMs > 0) {
+      const sight = `${stats.size} ${stats.mtimeNs}`;
+      if (ageMs >= 0 || before.get(relative) !== sight) return sight;
+    }
     return {
       mark: fingerprint64(`${path}\0${stats.size}\0${stats.mtimeNs}\0${stats.ino}`),
       input: JSON.stringify({ path, relative, root, size: Number(stats.size), mtime_ms: mtimeMs }),

@@ -2,7 +2,7 @@
  * The thread side of an async pool: starts handlers, many in flight, and answers each order with exactly
  * one outcome.
  *
- * It has no timers and no slots: main sends as many orders as there are slots and owns the deadlines
+ * It has no deadlines and no slots: main sends as many orders as there are slots and owns the deadlines
  * (`IoPool`). `abort` trips the run's signal; `kill` gives the run up at once, and what its handler says
  * later is counted and logged as late, never sent.
  */
