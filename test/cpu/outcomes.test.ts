@@ -14,7 +14,7 @@ test('a result comes back as JSON text, undefined as null', async (t) => {
   assert.deepEqual(JSON.parse(attempt.result ?? ''), { run: attempt.run, task: 'my-task', attempt: 1 });
 });
 
-test('what a handler throws is the failure of its run', async (t) => {
+test('W6: what a handler throws is the failure of its run', async (t) => {
   const harness = new Harness(t);
   const expected = {
     throw: 'thrown on purpose',

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFil
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { colibri, DaemonProcess, writeConfig } from '../support/daemon-process.ts';
+import { MachinePressure } from '../support/process-facts.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const tasks = [
@@ -22,7 +23,8 @@ test('commands against a running daemon: answers, documents and exit codes', asy
   assert.equal(typeof ready.ready_ms, 'number');
   assert.equal(statSync(join(dir, 'state', 'control.sock')).mode & 0o777, 0o600);
 
-  assert.equal((await daemon.command('trigger', 'quick', '--wait')).code, 0);
+  const quick = await daemon.command('trigger', 'quick', '--wait');
+  assert.equal(quick.code, 0, quick.stdout + quick.stderr);
   assert.equal((await daemon.command('trigger', 'failing', '--wait')).code, 1);
   const started = await daemon.json('trigger', 'long');
   const { run } = started.value as { run: string };
@@ -76,17 +78,16 @@ test('SIGTERM: a run that fits into the grace ends, one that does not is stopped
   });
   await daemon.command('trigger', 'does-not');
   const fits = (await daemon.json('trigger', 'fits')).value as { run: string };
-  const begun = performance.now();
-  daemon.child.kill('SIGTERM');
+  const stop = new Stop(daemon, 2500);
   await daemon.line((line) => line.run === fits.run && line.result === 'success');
-  assert.equal(await daemon.exited, 0);
-  const took = performance.now() - begun;
-  assert.ok(took < 3500, `${took} ms for a grace of 2500`);
+  await stop.inTime();
   assert.equal(survivors(dir), 0);
 });
 
 for (const kind of ['cpu', 'io'] as const) {
-  test(`SIGTERM while a ${kind} module sits in one long native call: exit 0 within grace and a second`, async (t) => {
+  test(`W3: SIGTERM while a ${kind} module sits in one long native call: exit 0 within grace and a second`, {
+    timeout: 30_000,
+  }, async (t) => {
     const daemon = await DaemonProcess.start(t, tempDir(t), {
       shutdown: { grace_seconds: 1 },
       handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
@@ -94,12 +95,8 @@ for (const kind of ['cpu', 'io'] as const) {
     });
     await daemon.command('trigger', 'native');
     await daemon.nativeBegun;
-    const begun = performance.now();
-    daemon.child.kill('SIGTERM');
-    assert.equal(await daemon.exited, 0);
-    const took = performance.now() - begun;
-    assert.ok(took < 2500, `${took} ms for a grace of 1000`);
-    await daemon.line((line) => line.msg === 'stopping');
+    await new Stop(daemon, 1000).inTime();
+    for (const msg of ['stopping', 'stopped']) await daemon.line((line) => line.msg === msg);
   });
 }
 
@@ -112,7 +109,8 @@ test('a second signal ends everything at once', async (t) => {
   const again = setInterval(() => daemon.child.kill('SIGINT'), 150);
   t.after(() => clearInterval(again));
   assert.equal(await daemon.exited, 0);
-  assert.ok(performance.now() - begun < 5000);
+  const tookMs = performance.now() - begun;
+  assert.ok(tookMs < 30_000, `${tookMs} ms, of a grace of 60,000`);
 });
 
 test('a lock whose holder is gone does not keep a daemon from starting', async (t) => {
@@ -146,6 +144,28 @@ test('a broken config: exit 78, every problem with its place, nothing started', 
   assert.equal((await colibri(['check'], dir)).code, 0);
   assert.equal((await colibri(['run', '--config', 'nowhere.yaml'], dir)).code, 78);
 });
+
+/** An orderly stop, begun when it is made. */
+class Stop {
+  readonly #daemon: DaemonProcess;
+  readonly #graceMs: number;
+  readonly #begun = performance.now();
+  readonly #pressure = new MachinePressure();
+
+  constructor(daemon: DaemonProcess, graceMs: number) {
+    this.#daemon = daemon;
+    this.#graceMs = graceMs;
+    daemon.child.kill('SIGTERM');
+  }
+
+  /** Ends with 0, within the grace and a second. */
+  async inTime(): Promise<void> {
+    assert.equal(await this.#daemon.exited, 0);
+    const tookMs = performance.now() - this.#begun;
+    const boundMs = this.#graceMs + 1000 + this.#pressure.takenMs();
+    assert.ok(tookMs < boundMs, `${tookMs} ms, expected less than ${boundMs}`);
+  }
+}
 
 /** Processes started by a run of this daemon that are still there. */
 function survivors(dir: string): number {

@@ -23,6 +23,10 @@ test('W5: 60,000 runs leave nothing behind: heaps and listener counts are as bef
   assert.ok(report.heapGrowth < HEAP_BOUND, `heap grew by ${report.heapGrowth} bytes`);
   assert.ok(report.anonGrowth < ANON_BOUND, `anonymous memory grew by ${report.anonGrowth} bytes`);
   assert.equal(report.listenersAfter, report.listenersBefore);
-  assert.match(report.listenersBefore, /worker 1 \| .*exit 2.* \| .*exit 2.* \| /, 'main, service, two cpu threads');
+  assert.match(
+    report.listenersBefore,
+    /worker 1 \| .*exit 2.* \| .*exit 2.* \| /,
+    'main, service, two cpu threads',
+  );
   assert.equal(report.undeliverable, 0);
 });

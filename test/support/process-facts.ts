@@ -1,4 +1,7 @@
-/** What the kernel says of the process that a test runs in. Zeros where it does not say. */
+/**
+ * What the kernel says of the process that a test runs in and of its machine. A bound of the contract holds for a
+ * machine with idle cores; what others took of this one is its margin in a test, and there is no other.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Threads of this process, those of the runtime itself included. */
@@ -7,8 +10,7 @@ export function threadsOfProcess(): number {
 }
 
 /**
- * How long this machine kept threads of this process from running although they could, ms, since it was made:
- * the margin of a test whose bound holds for a machine with idle cores. Nothing of it is due to the process
+ * How long threads of this process could have run and had no core, ms, since it was made. Nothing of it is due to
  * waiting for a timer, a lock or a message. Threads that ended meanwhile are left out.
  */
 export class MachineLag {
@@ -18,6 +20,30 @@ export class MachineLag {
     let takenNs = 0;
     for (const [thread, delayNs] of runDelays()) takenNs += delayNs - (this.#before.get(thread) ?? 0);
     return takenNs / 1e6;
+  }
+}
+
+/**
+ * The same for work that other processes have a part in: how long some thread of the machine had no core, ms, since
+ * it was made (proc(5), pressure stall information).
+ */
+export class MachinePressure {
+  readonly #before = pressureUs();
+
+  takenMs(): number {
+    return this.#before === null ? UNKNOWN_PRESSURE_MS : ((pressureUs() ?? 0) - this.#before) / 1000;
+  }
+}
+
+/** Margin where the kernel keeps no account. */
+const UNKNOWN_PRESSURE_MS = 1000;
+
+function pressureUs(): number | null {
+  try {
+    const text = readFileSync('/proc/pressure/cpu', 'latin1');
+    return Number(/^some .*total=(\d+)/.exec(text)?.[1] ?? Number.NaN);
+  } catch {
+    return null;
   }
 }
 

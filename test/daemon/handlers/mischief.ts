@@ -3,7 +3,7 @@ import { pbkdf2Sync } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import type { HandlerContext } from '../../../src/workers/handler.ts';
 
-export default async function mischief(input: { how: string }, context: HandlerContext): Promise<unknown> {
+export default function mischief(input: { how: string }, context: HandlerContext): unknown {
   switch (input.how) {
     case 'exit':
       return process.exit(1);
@@ -19,6 +19,8 @@ export default async function mischief(input: { how: string }, context: HandlerC
       return pbkdf2Sync('secret', 'salt', 100_000_000, 32, 'sha512').toString('hex');
     case 'never':
       return new Promise(() => {});
+    case 'throw':
+      throw new Error('thrown at once');
     case 'timer':
       return new Promise(() => {
         setTimeout(() => {
