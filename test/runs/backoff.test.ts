@@ -6,7 +6,7 @@ import { type BackoffPolicy, backoffMs } from '../../src/actors/runs/backoff.ts'
 const scaled: BackoffPolicy = { kind: 'scaled', baseMs: 1000, capMs: 60_000 };
 const additive: BackoffPolicy = { kind: 'additive', baseMs: 1000, capMs: 60_000, jitterMs: 1000 };
 
-test('scaled: base × 2^(n−1) × (0.5 + rand), up to the cap', () => {
+test('scaled: min(cap, base × 2^(n−1)) × (0.5 + rand)', () => {
   assert.equal(
     backoffMs(scaled, 1, () => 0),
     500,
@@ -20,8 +20,8 @@ test('scaled: base × 2^(n−1) × (0.5 + rand), up to the cap', () => {
     6000,
   );
   assert.equal(
-    backoffMs(scaled, 20, () => 0.9),
-    60_000,
+    backoffMs(scaled, 20, () => 0.75),
+    75_000,
   );
 });
 
@@ -60,7 +60,7 @@ test('always finite, never negative, within its bounds, and growing on average u
     fc.property(policy, n, random, (chosen, retry, rand) => {
       const wait = backoffMs(chosen, retry, () => rand);
       assert.ok(Number.isFinite(wait) && wait >= 0);
-      assert.ok(wait <= chosen.capMs + (chosen.kind === 'additive' ? chosen.jitterMs : 0));
+      assert.ok(wait <= (chosen.kind === 'additive' ? chosen.capMs + chosen.jitterMs : chosen.capMs * 1.5));
       assert.ok(backoffMs(chosen, retry + 1, () => rand) >= wait);
     }),
   );
@@ -84,4 +84,18 @@ test('200 tasks that fail at once are spread: no second holds more than twice th
     const mean = 200 / buckets.size;
     assert.ok(Math.max(...buckets.values()) <= 2 * mean, JSON.stringify([...buckets]));
   }
+});
+
+test('retries at the cap are spread too: of 200, no second gets more than a few', () => {
+  let seed = 11;
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const buckets = new Map<number, number>();
+  for (let task = 0; task < 200; task++) {
+    const second = Math.floor(backoffMs(scaled, 20, random) / 1000);
+    buckets.set(second, (buckets.get(second) ?? 0) + 1);
+  }
+  assert.ok(buckets.size > 40 && Math.max(...buckets.values()) <= 15);
 });

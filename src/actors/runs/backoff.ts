@@ -1,8 +1,8 @@
 /**
  * The delay before the nth retry, in the two forms of the literature. Pure arithmetic.
  *
- * - `scaled`: base × 2^(n−1) × (0.5 + rand), the half-to-one-and-a-half jitter of Celery and Sidekiq kin,
- *   then capped.
+ * - `scaled`: min(cap, base × 2^(n−1)) × (0.5 + rand), the half-to-one-and-a-half jitter of Celery and Sidekiq
+ *   kin. The cap comes before the jitter: after it, all late retries would fall on the same instant.
  * - `additive`: min(cap, base × 2^(n−1)) + uniform(0, jitter), truncated binary exponential backoff with
  *   additive jitter, as the client guidelines of the large cloud APIs describe it.
  *
@@ -18,7 +18,6 @@ const MAX_EXPONENT = 30;
 /** Milliseconds to wait before retry `n` (1, 2, …). `random` gives values in [0, 1). Never negative, always finite. */
 export function backoffMs(policy: BackoffPolicy, n: number, random: () => number): number {
   const exponent = Math.min(Math.max(Math.trunc(n) - 1, 0), MAX_EXPONENT);
-  const grown = policy.baseMs * 2 ** exponent;
-  if (policy.kind === 'scaled') return Math.min(policy.capMs, grown * (0.5 + random()));
-  return Math.min(policy.capMs, grown) + random() * policy.jitterMs;
+  const grown = Math.min(policy.capMs, policy.baseMs * 2 ** exponent);
+  return policy.kind === 'scaled' ? grown * (0.5 + random()) : grown + random() * policy.jitterMs;
 }

@@ -28,7 +28,7 @@ const backoff = section(
       ['scaled', 'additive'],
     ),
     base_seconds: seconds('The wait before the first retry, before jitter. Default 1.'),
-    cap_seconds: seconds('The longest wait. Default 60.'),
+    cap_seconds: seconds('The longest wait before its jitter. Default 60.'),
     jitter_seconds: seconds('The most that `additive` adds. Default 1.'),
   },
   { optional: true },
