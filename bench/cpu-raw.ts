@@ -3,9 +3,9 @@
  * default options in the same process. `bench runs` measures the same end to end.
  */
 import { Piscina } from 'piscina';
+import type { ExecuteOrder } from '../src/actors/execution.ts';
 import { systemClock } from '../src/actors/kernel/clock.ts';
 import { CpuPool } from '../src/workers/cpu-pool/cpu-pool.ts';
-import type { ExecuteOrder } from '../src/workers/handler.ts';
 
 export interface CpuPoolBench {
   readonly perSecond: number;

@@ -2,7 +2,7 @@
  * All messages between actors, in one place: one `Messages` type an actor. Where an actor lives is not said
  * here but in the placement table; data goes one way: scheduler → runs → pools → runs → store → telemetry.
  */
-import type { AbortReason, ExecuteOrder, Outcome, PoolName } from '../workers/handler.ts';
+import type { AbortReason, ExecuteOrder, Outcome, PoolName } from './execution.ts';
 import type { ErrorData } from './kernel/errors.ts';
 import type { RunState } from './runs/run-states.ts';
 

@@ -4,7 +4,9 @@
  * A run that asks for nothing pays for nothing: the abort controller, the logger and the progress function
  * are made on first use. All members also work when taken apart (`{ progress, log, signal }`).
  */
-import type { AbortReason, ExecuteOrder, HandlerContext, HandlerLog } from './handler.ts';
+
+import type { AbortReason, ExecuteOrder } from '../actors/execution.ts';
+import type { HandlerContext, HandlerLog } from './handler.ts';
 import { abortError } from './outcomes.ts';
 
 /** At most four a second of one run are passed on. */

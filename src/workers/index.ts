@@ -1,17 +1,15 @@
 /** The face of the workers for the main thread: pools, the words of an order, and where threads start from. */
-export { CpuPool, type CpuPoolOptions } from './cpu-pool/cpu-pool.ts';
+
 export {
   AbortReason,
-  type BuiltInHandler,
   type ExecuteOrder,
-  type Handler,
-  type HandlerContext,
-  type HandlerLog,
   type Outcome,
   type Pool,
   PoolName,
   type WorkSource,
-} from './handler.ts';
+} from '../actors/execution.ts';
+export { CpuPool, type CpuPoolOptions } from './cpu-pool/cpu-pool.ts';
+export type { BuiltInHandler, Handler, HandlerContext, HandlerLog } from './handler.ts';
 export { builtInHandlers } from './handlers/index.ts';
 export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
 export { ioSlots, MeasuredSizing } from './io-pool/pool-size.ts';

@@ -2,6 +2,8 @@
  * The outcomes a pool can owe, each made in one place. Every function here is total: whatever was thrown,
  * an outcome comes out, because a pool that cannot describe a failure would lose the run.
  */
+
+import type { AbortReason, ExecuteOrder, Outcome } from '../actors/execution.ts';
 import {
   assertNever,
   ColibriError,
@@ -9,7 +11,6 @@ import {
   type ErrorData,
   toErrorData,
 } from '../actors/kernel/errors.ts';
-import type { AbortReason, ExecuteOrder, Outcome } from './handler.ts';
 
 /** What an outcome says about the order it is for. */
 export type OrderId = Pick<ExecuteOrder, 'run' | 'attempt'>;

@@ -3,7 +3,7 @@
  * use, so that a daemon with many modules pays for those that run.
  */
 import { pathToFileURL } from 'node:url';
-import { ColibriError } from '../actors/kernel/errors.ts';
+import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
 import type { BuiltInHandler, Handler } from './handler.ts';
 
 /** A file with a handler in it: its default export, or its export named `handler`. */
@@ -70,9 +70,11 @@ export class Registry {
       const inner = imported.default as { readonly default?: unknown } | null | undefined;
       found = [imported.default, inner?.default, imported.handler].find((one) => typeof one === 'function');
     } catch (thrown) {
-      throw new ColibriError('handler-not-loaded', `expected ${module.file} to load, it did not`, {
-        cause: thrown,
-      });
+      throw new ColibriError(
+        'handler-not-loaded',
+        `expected ${module.file} to load, got ${causeText(thrown, module.file)}`,
+        { cause: thrown },
+      );
     }
     if (typeof found !== 'function') {
       throw new ColibriError(
@@ -83,4 +85,21 @@ export class Registry {
     this.#handlers.set(module.name, found as Handler);
     return found as Handler;
   }
+}
+
+/** Of a cause, in UTF-16 code units; all of it is kept below the error. */
+const CAUSE_EXCERPT = 300;
+
+/** The first line of the cause, and the line of the module where its stack names one: lists show no causes. */
+function causeText(thrown: unknown, file: string): string {
+  const { message, stack } = toErrorData(thrown);
+  const first = message.split('\n', 1)[0]!;
+  const text = first.length > CAUSE_EXCERPT ? `${first.slice(0, CAUSE_EXCERPT)}…` : first;
+  // A syntax error stands under `PATH:LINE`, what was thrown has frames with the address of the module.
+  const place = [pathToFileURL(file).href, file].find((one) => stack?.includes(`${one}:`));
+  const line =
+    place === undefined
+      ? undefined
+      : /^\d+/.exec(stack!.slice(stack!.indexOf(`${place}:`) + place.length + 1))?.[0];
+  return line === undefined ? text : `${text} (line ${line})`;
 }

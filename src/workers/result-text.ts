@@ -1,8 +1,8 @@
 /**
  * The result of a handler as JSON text, or why it cannot be one.
  *
- * `JSON.stringify` alone drops functions and symbols in silence, turns a Map or a promise that was not
- * awaited into `{}`, and builds a text of any size before one can look at it. So the value is walked first:
+ * `JSON.stringify` alone drops functions and symbols in silence, turns NaN into `null` and a Map or a promise
+ * that was not awaited into `{}`, and builds a text of any size before one can look at it. So the value is walked first:
  * what would be lost is named with its place, and a result above the limit is refused before its text
  * exists.
  */
@@ -46,6 +46,8 @@ class Walk {
       this.#add(1);
     } else if (ArrayBuffer.isView(value)) {
       this.#add(value.byteLength * 2);
+    } else if (value instanceof Date && Number.isNaN(value.getTime())) {
+      throw notJson(at, 'an invalid Date, which JSON writes as null; return null or a text instead');
     } else if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
       this.#add(2);
     } else {
@@ -91,6 +93,9 @@ function refuseScalar(value: unknown, at: string): void {
       throw notJson(at, 'a symbol');
     case 'bigint':
       throw notJson(at, 'a BigInt; turn it into a string or number');
+    case 'number':
+      if (Number.isFinite(value)) return;
+      throw notJson(at, `${value}, which JSON writes as null; return null or a text instead`);
     default:
   }
 }

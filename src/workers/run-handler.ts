@@ -6,8 +6,10 @@
  * comes after the run was aborted for its timeout is late and stays a `timeout`; after a cancel, work that
  * was finished all the same counts as done.
  */
+
+import type { ExecuteOrder, Outcome } from '../actors/execution.ts';
 import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
-import type { ExecuteOrder, Handler, HandlerContext, Outcome } from './handler.ts';
+import type { Handler, HandlerContext } from './handler.ts';
 import { failed, stopped, succeeded } from './outcomes.ts';
 import { resultText } from './result-text.ts';
 

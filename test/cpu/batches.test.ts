@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ExecuteOrder, WorkSource } from '../../src/actors/execution.ts';
 import { BatchSizer } from '../../src/workers/cpu-pool/batch-size.ts';
-import type { ExecuteOrder, WorkSource } from '../../src/workers/handler.ts';
 import { Harness } from './harness.ts';
 
 function sourceOf(tasks: readonly string[]): WorkSource {

@@ -9,13 +9,13 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { Piscina } from 'piscina';
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { type Clock, systemClock } from '../../src/actors/kernel/clock.ts';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import type { LogRecord } from '../../src/actors/protocol.ts';
 import { BatchSizer } from '../../src/workers/cpu-pool/batch-size.ts';
 import { CpuPool, type CpuPoolOptions } from '../../src/workers/cpu-pool/cpu-pool.ts';
 import type { BatchMessage } from '../../src/workers/cpu-pool/cpu-protocol.ts';
-import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
 import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 
 export interface Submit {

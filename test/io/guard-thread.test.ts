@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import type { Outcome } from '../../src/actors/execution.ts';
 import type { LogRecord } from '../../src/actors/protocol.ts';
-import type { Outcome } from '../../src/workers/handler.ts';
 import { order } from './io-fixtures.ts';
 
 type FromWorker = { readonly outcome?: Outcome; readonly log?: LogRecord };

@@ -1,6 +1,7 @@
 /** A thread with an io actor under guard, as the guest thread has it; main sends orders and gets what is sent. */
 import { parentPort } from 'node:worker_threads';
-import type { ExecuteOrder, Handler } from '../../src/workers/handler.ts';
+import type { ExecuteOrder } from '../../src/actors/execution.ts';
+import type { Handler } from '../../src/workers/handler.ts';
 import { ActorProbe } from './io-fixtures.ts';
 
 const later = (act: () => void) => {

@@ -1,11 +1,12 @@
 /** Outcomes of one turn travel together: the bounds of a letter, letters that find no room, and the last ones. */
 import assert from 'node:assert/strict';
 import { type TestContext as NodeTest, test } from 'node:test';
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { Delivery } from '../../src/actors/kernel/envelope.ts';
 import { ActorSystem, DEFAULT_CREDIT } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages, RunsMessages } from '../../src/actors/protocol.ts';
-import type { ExecuteOrder, Handler, Outcome } from '../../src/workers/handler.ts';
+import type { Handler } from '../../src/workers/handler.ts';
 import { ioActor, LETTER_OUTCOMES, LETTER_TEXT } from '../../src/workers/io-pool/io-actor.ts';
 import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { Registry } from '../../src/workers/registry.ts';

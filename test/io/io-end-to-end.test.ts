@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext as NodeTest, test } from 'node:test';
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { type ActorDefinition, ActorSystem } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { RunsMessages } from '../../src/actors/protocol.ts';
-import type { ExecuteOrder, Handler, Outcome } from '../../src/workers/handler.ts';
+import type { Handler } from '../../src/workers/handler.ts';
 import { ioActor } from '../../src/workers/io-pool/io-actor.ts';
 import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import { Registry } from '../../src/workers/registry.ts';

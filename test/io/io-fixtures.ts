@@ -1,9 +1,10 @@
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { systemClock } from '../../src/actors/kernel/clock.ts';
 import { type ActorRef, Delivery, type EnvelopeOf, type Messages } from '../../src/actors/kernel/envelope.ts';
 import type { ActorContext } from '../../src/actors/kernel/index.ts';
 import type { IoMessages, LogRecord } from '../../src/actors/protocol.ts';
-import type { ExecuteOrder, Handler, HandlerContext, Outcome } from '../../src/workers/handler.ts';
+import type { Handler, HandlerContext } from '../../src/workers/handler.ts';
 import { type ContextLogLine, RunContext } from '../../src/workers/handler-context.ts';
 import { type IoActorOptions, ioActor } from '../../src/workers/io-pool/io-actor.ts';
 import { Registry } from '../../src/workers/registry.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { Delivery } from '../../src/actors/kernel/envelope.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
-import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
 import { IoPool, LETTER_ORDERS, LETTER_TEXT } from '../../src/workers/io-pool/io-pool.ts';
 import { failed, stopped, succeeded } from '../../src/workers/outcomes.ts';
 import { fakeRef, order, turn } from './io-fixtures.ts';

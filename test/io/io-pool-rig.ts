@@ -1,9 +1,10 @@
 /** An io pool alone, under a test clock: the test is its source, its actor and its thread. */
+
+import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { Delivery } from '../../src/actors/kernel/envelope.ts';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { IoMessages } from '../../src/actors/protocol.ts';
-import type { ExecuteOrder, Outcome } from '../../src/workers/handler.ts';
 import { IoPool } from '../../src/workers/io-pool/io-pool.ts';
 import type { IoPoolOptions } from '../../src/workers/io-pool/io-pool-options.ts';
 import { fakeRef, type Sent } from './io-fixtures.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Outcome } from '../../src/actors/execution.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
-import type { Handler, Outcome } from '../../src/workers/handler.ts';
+import type { Handler } from '../../src/workers/handler.ts';
 import { RESULT_LIMIT_BYTES } from '../../src/workers/result-text.ts';
 import { runHandler } from '../../src/workers/run-handler.ts';
 import { order, testContext } from './io-fixtures.ts';

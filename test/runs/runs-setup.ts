@@ -1,9 +1,10 @@
 /** A `Runs` with a clock, a store that acknowledges, and pools that do what a test tells them. */
+
+import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../src/actors/execution.ts';
 import type { Answer } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { RunEvent } from '../../src/actors/protocol.ts';
 import { Runs, type RunsOptions, type RunsTask } from '../../src/actors/runs/index.ts';
-import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../src/workers/handler.ts';
 
 export function taskSpec(fields: Partial<RunsTask> & { name: string }): RunsTask {
   return {

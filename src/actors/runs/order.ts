@@ -1,5 +1,5 @@
 /** What a pool is given of a run: its input is put together here, as text. */
-import type { ExecuteOrder } from '../../workers/handler.ts';
+import type { ExecuteOrder } from '../execution.ts';
 import type { Run } from './run.ts';
 
 /** The built-in io handler that looks for the files of an `each` task. */

@@ -1,5 +1,5 @@
 /** The door between the ready queue and the pools: what a free slot may take, and who is told that there is work. */
-import type { ExecuteOrder, Pool, PoolName, WorkSource } from '../../workers/handler.ts';
+import type { ExecuteOrder, Pool, PoolName, WorkSource } from '../execution.ts';
 import { orderOf } from './order.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import type { Run } from './run.ts';

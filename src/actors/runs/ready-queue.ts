@@ -3,7 +3,7 @@
  * group. The highest priority leaves first; within one, the oldest of all lanes whose group has room. A run whose
  * group is full is so stepped over without losing its place.
  */
-import type { PoolName } from '../../workers/handler.ts';
+import type { PoolName } from '../execution.ts';
 import { LinkedList } from './linked-list.ts';
 import type { Run } from './run.ts';
 

@@ -1,7 +1,7 @@
 /** One live run: what the owner of all runs keeps of it until the store has its end. */
 
-import type { PoolName } from '../../workers/handler.ts';
 import type { TimerHandle } from '../delay/index.ts';
+import type { PoolName } from '../execution.ts';
 import type { ErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { AttemptView, RunEvent, RunOrigin, RunView } from '../protocol.ts';

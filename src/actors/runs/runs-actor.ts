@@ -1,6 +1,6 @@
 /** The runs as an actor: messages in, calls on `Runs` out. The state outlives a restart of the behaviour. */
 
-import type { Outcome } from '../../workers/handler.ts';
+import type { Outcome } from '../execution.ts';
 import { assertNever, ColibriError } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
 import { ActorName, type RunsMessages, type RuntimeView } from '../protocol.ts';

@@ -9,7 +9,7 @@
  * state goes through `Lifecycle` and into the journal; an outcome for anything but the running attempt is late,
  * counted, and changes nothing.
  */
-import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../../workers/handler.ts';
+import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../execution.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';

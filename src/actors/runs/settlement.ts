@@ -7,7 +7,7 @@
  *           ├▶ interrupted ─ within its budget ─▶ intake, else failed + dead letter
  *           └▶ cancelled
  */
-import type { Outcome } from '../../workers/handler.ts';
+import type { Outcome } from '../execution.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { assertNever, type ColibriError } from '../kernel/errors.ts';
 import { backoffMs } from './backoff.ts';

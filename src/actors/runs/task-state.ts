@@ -1,5 +1,5 @@
 /** A task as the owner of the runs knows it, with what it counts of its runs. */
-import type { PoolName } from '../../workers/handler.ts';
+import type { PoolName } from '../execution.ts';
 import type { BackoffPolicy } from './backoff.ts';
 import type { OverlapPolicy } from './policies.ts';
 import type { RunState } from './run-states.ts';

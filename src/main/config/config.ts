@@ -2,9 +2,10 @@
  * The config as the daemon uses it: every default filled in, every path absolute, every time in milliseconds.
  * `loadConfig` makes it from a file; the library makes it from its options.
  */
+
+import type { PoolName } from '../../actors/execution.ts';
 import type { BackoffPolicy } from '../../actors/runs/backoff.ts';
 import { OverlapPolicy, WhenFull } from '../../actors/runs/policies.ts';
-import type { PoolName } from '../../workers/handler.ts';
 
 export { OverlapPolicy, WhenFull };
 

@@ -7,7 +7,7 @@
  * of its durations, which rises fast and falls slowly.
  */
 
-import type { ExecuteOrder, WorkSource } from '../handler.ts';
+import type { ExecuteOrder, WorkSource } from '../../actors/execution.ts';
 import { BATCH_LIMIT } from './cpu-region.ts';
 
 /** A task is tiny up to this average. */

@@ -8,10 +8,7 @@
  * - at most `slots` batches are out, each on a thread of its own; a thread runs one order at a time
  * - no Piscina and no thread before the first order; none after `idleMs` without one
  */
-import type { Clock } from '../../actors/kernel/clock.ts';
-import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
-import type { LogRecord } from '../../actors/protocol.ts';
-import { BusyMeter } from '../busy-meter.ts';
+
 import {
   type AbortReason,
   type ExecuteOrder,
@@ -19,7 +16,11 @@ import {
   type Pool,
   PoolName,
   type WorkSource,
-} from '../handler.ts';
+} from '../../actors/execution.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import type { LogRecord } from '../../actors/protocol.ts';
+import { BusyMeter } from '../busy-meter.ts';
 import { BatchSizer } from './batch-size.ts';
 import type { CpuExecutorOptions, CpuResourceLimits } from './cpu-executor.ts';
 import type { CpuWorkerData } from './cpu-protocol.ts';

@@ -6,9 +6,9 @@
  * `ThreadMessage`s. User modules share that port, so what comes from it is checked.
  */
 
+import type { ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
-import type { ExecuteOrder, Outcome } from '../handler.ts';
 
 /** What every cpu thread is started with. */
 export interface CpuWorkerData {

@@ -9,7 +9,7 @@
  * - the thread first marks an order as begun and then looks at its stop word, main first sets the stop word
  *   and then looks at the mark: so an order is either seen as begun by main or not started by the thread
  */
-import { AbortReason } from '../handler.ts';
+import { AbortReason } from '../../actors/execution.ts';
 
 /** The most orders in one batch. */
 export const BATCH_LIMIT = 64;

@@ -7,8 +7,9 @@
  * What always holds: each order of the batch gets exactly one outcome, from whichever comes first of its
  * row (flushed or in the answer), its word in shared memory, a stop before it began, the loss of the thread.
  */
+
+import { AbortReason, type ExecuteOrder, type Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, fromErrorData } from '../../actors/kernel/errors.ts';
-import { AbortReason, type ExecuteOrder, type Outcome } from '../handler.ts';
 import { failed, interrupted, stopped, succeeded } from '../outcomes.ts';
 import { BatchSignal } from './cpu-executor.ts';
 import type { OutcomeRow } from './cpu-protocol.ts';

@@ -6,10 +6,11 @@
  * - a slot is free again once its batch has all its outcomes, or at once when its thread is given up
  * - one timer serves all deadlines; it is not touched by a run that ends in time
  */
+
+import type { AbortReason, ExecuteOrder } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { assertNever, ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
-import type { AbortReason, ExecuteOrder } from '../handler.ts';
 import { BatchSignal, CpuExecutor, type CpuExecutorOptions } from './cpu-executor.ts';
 import { type CpuWorkerData, parseAnswer, parseThreadMessage, sharedClockOffsetMs } from './cpu-protocol.ts';
 import { RegionStock } from './cpu-region.ts';

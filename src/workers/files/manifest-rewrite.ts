@@ -2,42 +2,23 @@
  * Takes outdated lines out of a manifest: the rest is copied to a part file beside it, which is renamed over
  * it. See `manifest.ts` for how lines that others append meanwhile are kept.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { findLines, type Span } from './find-lines.ts';
 import { readLines } from './line-reader.ts';
 import { LockFile } from './lock-file.ts';
 import type { ManifestLine } from './manifest-line.ts';
 import { lookAtTail } from './manifest-tail.ts';
 import { PartFile } from './part-file.ts';
-
-/** A stretch of bytes of the manifest. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface FoundLines {
-  /** The line itself is there. */
-  readonly same: boolean;
-  /** Lines for the same file with another digest, in order; the first 1000. */
-  readonly others: readonly Span[];
-}
-
-const OTHERS_LIMIT = 1000;
-
-/** All lines for the file of `line`. Reads the whole manifest. */
-export function findLines(fd: number, line: ManifestLine, buffer: Buffer): FoundLines {
-  const { key, line: wanted } = line;
-  const others: Span[] = [];
-  let same = false;
-  readLines(fd, 0, buffer, (chunk, start, end, offset) => {
-    // Lines of another length are of other files or other algorithms.
-    if (end - start !== wanted.length || chunk.compare(key, 0, key.length, end - key.length, end) !== 0)
-      return;
-    if (chunk.compare(wanted, 0, wanted.length, start, end) === 0) same = true;
-    else if (others.length < OTHERS_LIMIT) others.push({ from: offset, to: offset + end - start });
-  });
-  return { same, others };
-}
+import { settleTornLine } from './torn-line.ts';
 
 export interface Replacement {
   readonly manifestPath: string;
@@ -48,21 +29,24 @@ export interface Replacement {
 
 /** False: the manifest was replaced by somebody else meanwhile, and nothing was done. */
 export function replaceLines(replacement: Replacement): boolean {
-  const { manifestPath, line, run, buffer } = replacement;
+  const { line, run, buffer } = replacement;
+  // Where the manifest is a link, its target is written anew and the link stays.
+  const manifestPath = realpathSync.native(replacement.manifestPath);
   const lock = LockFile.acquire(manifestPath);
   let old: number | undefined;
   try {
     old = openSync(manifestPath, constants.O_RDWR | constants.O_APPEND);
     const { others } = findLines(old, line, buffer);
-    const copy = new Copy(old, PartFile.create(manifestPath, run), buffer);
+    const copy = new Copy(old, PartFile.create(manifestPath, run), replacement);
     try {
       copy.allBut(others);
       // Once more right before the end, so that little is left to move after the rename.
-      copy.upTo(lookAtTail(old).size);
+      copy.rest();
       copy.part.write(line.line, line.line.length);
       const stats = fstatSync(old, { bigint: true });
       if (statSync(manifestPath, { bigint: true }).ino !== stats.ino) return false;
-      copy.part.commit({ mode: Number(stats.mode) & 0o777 });
+      const owner = { uid: Number(stats.uid), gid: Number(stats.gid) };
+      copy.part.commit({ mode: Number(stats.mode) & 0o777, owner });
       copy.moveRest();
       return true;
     } finally {
@@ -79,12 +63,14 @@ class Copy {
   readonly part: PartFile;
   readonly #old: number;
   readonly #buffer: Buffer;
+  readonly #manifestPath: string;
   #offset = 0;
 
-  constructor(old: number, part: PartFile, buffer: Buffer) {
+  constructor(old: number, part: PartFile, { buffer, manifestPath }: Replacement) {
     this.part = part;
     this.#old = old;
     this.#buffer = buffer;
+    this.#manifestPath = manifestPath;
   }
 
   /** Copies all but the given spans, and ends on a newline. */
@@ -93,7 +79,14 @@ class Copy {
       this.upTo(span.from);
       this.#offset = span.to;
     }
+    this.rest();
+  }
+
+  /** Copies what is left, and ends on a newline. */
+  rest(): void {
     const { size, torn } = lookAtTail(this.#old);
+    if (size === this.#offset) return;
+    if (torn) settleTornLine(this.#old, this.#manifestPath, size);
     this.upTo(size);
     if (torn) this.part.write(Buffer.from('\n'), 1);
   }

@@ -3,7 +3,7 @@
  *
  * What must always hold:
  * - a line is written by a single call in append mode, so lines of several writers never mix;
- * - a last line that a crash cut short gets its newline first, so it spoils no other;
+ * - a line that a full disk or a crash cut short becomes a comment, and so spoils no other;
  * - a file has one line: the same line is not added again, and when its digest changed the old line goes.
  *
  * A line is replaced by writing the manifest anew beside itself and renaming it over. Appenders take no lock
@@ -21,8 +21,9 @@ import type { ChunkBuffers } from './chunk-buffers.ts';
 import { fileError } from './file-error.ts';
 import { ManifestIndex } from './manifest-index.ts';
 import { type ManifestLine, manifestLine } from './manifest-line.ts';
-import { findLines, replaceLines } from './manifest-rewrite.ts';
+import { replaceLines } from './manifest-rewrite.ts';
 import { lookAtTail } from './manifest-tail.ts';
+import { settleTornLine, undoShortWrite } from './torn-line.ts';
 
 export interface ManifestEntry {
   /** Absolute. */
@@ -37,6 +38,7 @@ export interface ManifestEntry {
 const INDEXES_KEPT = 4;
 /** Each try fails only where somebody replaced the manifest meanwhile. */
 const TRIES = 100;
+const NEWLINE = Buffer.from('\n');
 
 export class Manifest {
   readonly #buffers: ChunkBuffers;
@@ -72,11 +74,9 @@ export class Manifest {
     try {
       const index = this.#indexOf(manifestPath);
       index.catchUp(fd, this.#buffers.input);
-      if (index.mayHave(line.key)) {
-        const found = findLines(fd, line, this.#buffers.input);
-        if (found.others.length > 0) return 'replace';
-        if (found.same) return 'kept';
-      }
+      const found = index.find(fd, line, this.#buffers.input);
+      if (found.others.length > 0) return 'replace';
+      if (found.same) return 'kept';
       appendWhole(fd, manifestPath, line.line);
       return isStill(fd, manifestPath) ? 'added' : 'again';
     } finally {
@@ -105,9 +105,12 @@ function openFolder(manifestPath: string): string {
 
 /** One call, one line; before it a newline where the last line has none. */
 function appendWhole(fd: number, manifestPath: string, line: Buffer): void {
-  const whole = lookAtTail(fd).torn ? Buffer.concat([Buffer.from('\n'), line]) : line;
+  const { size, torn } = lookAtTail(fd);
+  if (torn) settleTornLine(fd, manifestPath, size);
+  const whole = torn ? Buffer.concat([NEWLINE, line]) : line;
   const written = writeSync(fd, whole, 0, whole.length, null);
   if (written === whole.length) return;
+  undoShortWrite(fd, written, whole.length - line.length);
   throw new ColibriError(
     'file-failed',
     `expected ${JSON.stringify(manifestPath)} to take ${whole.length} bytes, got ${written} written; is the disk full?`,

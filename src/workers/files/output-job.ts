@@ -6,7 +6,7 @@
  *
  * Whatever fails before the rename leaves the source and an earlier output as they were, and no part file.
  */
-import { unlinkSync } from 'node:fs';
+import { lstatSync, unlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { HandlerContext } from '../handler.ts';
@@ -16,6 +16,7 @@ import { placeBelow } from './destination.ts';
 import { fileError } from './file-error.ts';
 import type { FileInput } from './file-input.ts';
 import { PartFile } from './part-file.ts';
+import type { PartSweeper } from './part-sweeper.ts';
 import { SourceFile } from './source-file.ts';
 import { type FileTransform, transformFile } from './transform-file.ts';
 
@@ -27,6 +28,7 @@ export interface OutputJob {
   readonly relative: string;
   readonly removeSource: boolean;
   readonly buffers: ChunkBuffers;
+  readonly sweeper: PartSweeper;
   readonly context: HandlerContext;
   readonly openCodec: (sourceBytes: number) => Codec;
   readonly checks: Pick<FileTransform, 'checkOutput' | 'skipRest'>;
@@ -40,7 +42,7 @@ export interface OutputResult {
   readonly path: string;
 }
 
-/** Throws `file-failed`, `file-changed`, what `explain` gives, or the reason of the abort. */
+/** Throws `file-failed`, `file-invalid` (a name too long), `file-changed`, what `explain` gives, or the reason of the abort. */
 export function runOutputJob(job: OutputJob): OutputResult {
   const { file, context } = job;
   const source = SourceFile.open(file);
@@ -52,6 +54,8 @@ export function runOutputJob(job: OutputJob): OutputResult {
         `expected the output to be another file than the source, got ${JSON.stringify(path)} for both; choose another \`to\``,
       );
     }
+    assertTakesName(path);
+    job.sweeper.sweep(path, context.run);
     const part = PartFile.create(path, context.run);
     try {
       const bytes = transform(job, source, part);
@@ -64,6 +68,15 @@ export function runOutputJob(job: OutputJob): OutputResult {
     }
   } finally {
     source.close();
+  }
+}
+
+/** A name that the file system has no room for is found out before the work, not at the rename after it. */
+function assertTakesName(path: string): void {
+  try {
+    lstatSync(path, { throwIfNoEntry: false });
+  } catch (thrown) {
+    throw fileError(path, 'can be made', thrown);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fsyncSync,
   futimesSync,
   openSync,
@@ -24,6 +25,8 @@ import { partName } from './part-name.ts';
 export interface CommitOptions {
   /** Permission bits. */
   readonly mode: number;
+  /** Kept where this process may; by default the file belongs to who made it. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Seconds. */
   readonly times?: { readonly access: number; readonly modified: number };
 }
@@ -62,6 +65,8 @@ export class PartFile {
   commit(options: CommitOptions): void {
     const fd = this.#open();
     try {
+      // Before the mode: a change of owner takes bits off it.
+      if (options.owner !== undefined) tryChown(fd, options.owner);
       fchmodSync(fd, options.mode);
       if (options.times !== undefined) futimesSync(fd, options.times.access, options.times.modified);
       fsyncSync(fd);
@@ -101,6 +106,15 @@ function openNew(partPath: string): number {
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
     unlinkSync(partPath);
     return openSync(partPath, flags, 0o600);
+  }
+}
+
+function tryChown(fd: number, owner: { readonly uid: number; readonly gid: number }): void {
+  try {
+    fchownSync(fd, owner.uid, owner.gid);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code !== 'EPERM' && code !== 'EINVAL') throw thrown;
   }
 }
 

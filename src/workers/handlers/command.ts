@@ -11,7 +11,12 @@ import type { Readable } from 'node:stream';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 import { RunContext } from '../handler-context.ts';
-import { type CommandInput, commandSchema, parseCommandInput } from '../processes/command-input.ts';
+import {
+  type CommandInput,
+  checkCommandInput,
+  commandSchema,
+  parseCommandInput,
+} from '../processes/command-input.ts';
 import { OutputTail } from '../processes/output-tail.ts';
 import { ProcessTable } from '../processes/process-table.ts';
 import { ProcessTree, TREE_MARK } from '../processes/process-tree.ts';
@@ -39,6 +44,7 @@ export function createCommand(): BuiltInHandler {
     inputSchema: commandSchema,
     perFile: false,
     pathKeys: ['cwd'],
+    checkInput: checkCommandInput,
     handle: (input: unknown, context) => {
       const parsed = parseCommandInput(input);
       return new Promise<CommandResult>((resolve, reject) => {

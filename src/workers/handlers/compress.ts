@@ -9,6 +9,7 @@ import { isBelow } from '../files/destination.ts';
 import { fileError } from '../files/file-error.ts';
 import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from '../files/file-input.ts';
 import { runOutputJob } from '../files/output-job.ts';
+import { PartSweeper } from '../files/part-sweeper.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 
 export interface CompressResult {
@@ -25,6 +26,8 @@ export interface CompressSkipped {
 }
 
 export function createCompressHandler(buffers: ChunkBuffers = new ChunkBuffers()): BuiltInHandler {
+  const sweeper = new PartSweeper();
+
   function handle(input: unknown, context: HandlerContext): CompressResult | CompressSkipped {
     const file = readFileInput(input);
     const algorithm = readChoice(input, 'algorithm', COMPRESSION_ALGORITHMS) ?? CompressionAlgorithm.Zstd;
@@ -41,6 +44,7 @@ export function createCompressHandler(buffers: ChunkBuffers = new ChunkBuffers()
       relative: file.relative + traits.suffixes[0]!,
       removeSource: readFlag(input, 'remove_source'),
       buffers,
+      sweeper,
       context,
       openCodec: (sourceBytes) => Codec.compressor(algorithm, level, sourceBytes),
       checks: {},

@@ -7,6 +7,7 @@ import { ChunkBuffers } from '../files/chunk-buffers.ts';
 import { CODEC_TRAITS, COMPRESSION_ALGORITHMS, Codec, type CompressionAlgorithm } from '../files/codec.ts';
 import { invalid, readChoice, readFileInput, readFlag, readNumber, readPath } from '../files/file-input.ts';
 import { runOutputJob } from '../files/output-job.ts';
+import { PartSweeper } from '../files/part-sweeper.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 import { type CompressResult, ratioOf } from './compress.ts';
 
@@ -18,6 +19,8 @@ const DEFAULT_MAX_WINDOW_MB = 8;
 const RATIO_FROM_BYTES = MIB;
 
 export function createDecompressHandler(buffers: ChunkBuffers = new ChunkBuffers()): BuiltInHandler {
+  const sweeper = new PartSweeper();
+
   function handle(input: unknown, context: HandlerContext): CompressResult {
     const file = readFileInput(input);
     const named = readChoice(input, 'algorithm', COMPRESSION_ALGORITHMS);
@@ -34,6 +37,7 @@ export function createDecompressHandler(buffers: ChunkBuffers = new ChunkBuffers
       relative: withoutSuffix(file.relative, algorithm),
       removeSource: readFlag(input, 'remove_source'),
       buffers,
+      sweeper,
       context,
       openCodec: () => Codec.decompressor(algorithm, maxWindowMb * MIB),
       checks: {

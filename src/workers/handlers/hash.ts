@@ -5,6 +5,7 @@
  * written, when the file did not change meanwhile.
  */
 import type { Hash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ChunkBuffers } from '../files/chunk-buffers.ts';
 import { type FileInput, readChoice, readFileInput, readPath } from '../files/file-input.ts';
@@ -42,7 +43,7 @@ export function createHashHandler(buffers: ChunkBuffers = new ChunkBuffers()): B
     const algorithm = readChoice(input, 'algorithm', ALGORITHMS) ?? HashAlgorithm.Sha256;
     const manifestPath = readPath(input, 'manifest');
     const { hex, bytes } = hashFile(file, algorithm, buffers, context);
-    if (manifestPath === undefined || resolve(manifestPath) === resolve(file.path)) {
+    if (manifestPath === undefined || isSameFile(manifestPath, file.path)) {
       return { algorithm, hex, bytes, manifest: null };
     }
     const kept = manifest.write({ manifestPath, path: file.path, hex, run: context.run });
@@ -96,5 +97,17 @@ function hashFile(
     return { hex: hash.digest('hex'), bytes };
   } finally {
     source.close();
+  }
+}
+
+/** Also where one of them is a link to the other. */
+function isSameFile(one: string, other: string): boolean {
+  if (resolve(one) === resolve(other)) return true;
+  try {
+    const [first, second] = [statSync(one, { bigint: true }), statSync(other, { bigint: true })];
+    return first.ino === second.ino && first.dev === second.dev;
+  } catch {
+    // What is not there yet is no other file; what cannot be looked at fails where it is opened.
+    return false;
   }
 }

@@ -24,10 +24,14 @@ export interface ScanResult {
 
 export type OfferItems = (task: string, items: readonly FoundItem[]) => Promise<OfferReply>;
 
-/** Reasons of one scan that are logged one by one; of more, the number. */
-const LOGGED_REASONS = 5;
+/** Files of one scan that are logged one by one; of more, the number. */
+const LOGGED_A_SCAN = 5;
+
+/** Files that are logged in the life of the thread, each once for each reason. */
+const LOGGED_EVER = 1000;
 
 export function createScanHandler(offer: OfferItems): BuiltInHandler {
+  const known = new Set<string>();
   return {
     name: 'scan',
     kind: 'io',
@@ -40,19 +44,31 @@ export function createScanHandler(offer: OfferItems): BuiltInHandler {
     },
     perFile: false,
     pathKeys: [],
-    handle: (input: ScanInput, context: HandlerContext) => scan(input, context, offer),
+    handle: (input: ScanInput, context: HandlerContext) => scan(input, context, { offer, known }),
   };
 }
 
-async function scan(input: ScanInput, context: HandlerContext, offer: OfferItems): Promise<ScanResult> {
+interface Surroundings {
+  readonly offer: OfferItems;
+  /** Path and reason of what was logged: the next scan passes the same files by. */
+  readonly known: Set<string>;
+}
+
+async function scan(input: ScanInput, context: HandlerContext, around: Surroundings): Promise<ScanResult> {
+  const { offer, known } = around;
   const sum = { accepted: 0, known: 0, rejected: 0, skipped: 0 };
+  let logged = 0;
   const batches = scanFiles({
     root: input.root,
     pattern: input.pattern,
     aborted: () => context.aborted,
     onSkipped(path, reason) {
       sum.skipped++;
-      if (sum.skipped <= LOGGED_REASONS) context.log.warn('file passed by', { path, reason });
+      const key = `${path}\0${reason}`;
+      if (logged === LOGGED_A_SCAN || known.size === LOGGED_EVER || known.has(key)) return;
+      known.add(key);
+      logged++;
+      context.log.warn('file passed by', { path, reason });
     },
   });
   for await (const items of batches) {

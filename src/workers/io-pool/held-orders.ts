@@ -5,8 +5,9 @@
  * back an order touches nothing but a map: no timer is cancelled for a run that ends in time. The timer
  * only ever fires too early (its order has left); it then looks for the next one.
  */
+
+import type { AbortReason, ExecuteOrder } from '../../actors/execution.ts';
 import type { Clock, ClockTimer } from '../../actors/kernel/clock.ts';
-import type { AbortReason, ExecuteOrder } from '../handler.ts';
 
 /** No timer above this: the clock is looked at again on waking. */
 export const TIMER_CAP_MS = 60_000;

@@ -6,6 +6,8 @@
  * (`IoPool`). `abort` trips the run's signal; `kill` gives the run up at once, and what its handler says
  * later is counted and logged as late, never sent.
  */
+
+import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { type ActorRef, Delivery, type EnvelopeOf } from '../../actors/kernel/envelope.ts';
 import {
@@ -17,7 +19,7 @@ import {
 } from '../../actors/kernel/errors.ts';
 import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../actors/kernel/index.ts';
 import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
-import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
+import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { LogLimiter } from '../log-limiter.ts';
 import { failed, interrupted, stopped } from '../outcomes.ts';

@@ -2,8 +2,9 @@
  * What an async pool requires of each message that crossed a thread. Written by hand: the check of `execute`
  * is on the way of every run.
  */
+
+import { AbortReason } from '../../actors/execution.ts';
 import type { IoMessages } from '../../actors/protocol.ts';
-import { AbortReason } from '../handler.ts';
 
 const REASONS: ReadonlySet<unknown> = new Set(Object.values(AbortReason));
 

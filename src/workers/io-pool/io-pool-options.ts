@@ -1,9 +1,10 @@
 /** What an async pool is made of: the actor it sends to, where its work comes from and its outcomes go. */
+
+import type { Outcome, PoolName, WorkSource } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import type { ActorRef } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import type { IoMessages } from '../../actors/protocol.ts';
-import type { Outcome, PoolName, WorkSource } from '../handler.ts';
 import type { MeasuredSizing } from './pool-size.ts';
 
 export interface IoPoolOptions {

@@ -11,11 +11,12 @@
  *   taken ─▶ unsent ─▶ running ──timeout──▶ aborting ──grace──▶ killing ──grace──▶ given up, thread stuck
  *                         └──── abort() ────▶
  */
+
+import type { AbortReason, ExecuteOrder, Outcome, Pool, PoolName } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { Delivery } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import { BusyMeter } from '../busy-meter.ts';
-import type { AbortReason, ExecuteOrder, Outcome, Pool, PoolName } from '../handler.ts';
 import { interrupted, stopped } from '../outcomes.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
 import type { IoPoolOptions } from './io-pool-options.ts';

@@ -5,6 +5,7 @@
 import { constants } from 'node:os';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
+import type { InputProblem } from '../handler.ts';
 
 export interface CommandInput {
   readonly file: string;
@@ -44,6 +45,17 @@ export const commandSchema: JsonSchema = {
   required: ['argv'],
   additionalProperties: false,
 };
+
+/** What the schema cannot say: the key that cannot work, and why; null for an input that can be run. */
+export function checkCommandInput(input: unknown): InputProblem | null {
+  try {
+    parseCommandInput(input);
+    return null;
+  } catch (error) {
+    if (error instanceof CommandInputInvalid) return { key: error.key, message: error.message };
+    throw error;
+  }
+}
 
 /** Throws `input-invalid`, naming the key. */
 export function parseCommandInput(input: unknown): CommandInput {
@@ -101,7 +113,16 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0');
 }
 
-function invalid(key: string, expected: string, got: unknown): ColibriError {
+class CommandInputInvalid extends ColibriError {
+  readonly key: string;
+
+  constructor(key: string, message: string) {
+    super('input-invalid', message);
+    this.key = key;
+  }
+}
+
+function invalid(key: string, expected: string, got: unknown): CommandInputInvalid {
   const shown = JSON.stringify(got) ?? typeof got;
-  return new ColibriError('input-invalid', `expected ${key} to be ${expected}, got ${shown.slice(0, 200)}`);
+  return new CommandInputInvalid(key, `expected ${key} to be ${expected}, got ${shown.slice(0, 200)}`);
 }

@@ -9,10 +9,11 @@
  *   of the order that runs; the state of the thread is unknown then, so it reports what it has and ends
  */
 import { threadId } from 'node:worker_threads';
+import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
 import { CpuRegion } from '../cpu-pool/cpu-region.ts';
-import type { AbortReason, ExecuteOrder, Handler, Outcome } from '../handler.ts';
+import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { failed, stopped } from '../outcomes.ts';
 import { runHandler } from '../run-handler.ts';
