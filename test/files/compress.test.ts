@@ -302,3 +302,22 @@ test('a destination that cannot be taken fails with its path', (t) => {
   assert.throws(() => compress({ path }), withCode('input-invalid'));
   assert.deepEqual(filesBelow(base), ['file', 'plain']);
 });
+
+test('a name that leaves no room for the suffix is refused for good, before any work', (t) => {
+  const base = tempDir(t);
+  const to = join(base, 'out');
+  const { compress } = fileHandlers();
+  const longest = join(base, 'x'.repeat(255));
+  writeFileSync(longest, 'x');
+  const context = fakeContext({ onLook: () => assert.fail('worked on') });
+  assert.throws(
+    () => compress({ path: longest, to, remove_source: true }, context),
+    (thrown) => withCode('file-invalid')(thrown) && /of 259 bytes.*shorter/.test((thrown as Error).message),
+  );
+  assert.deepEqual(filesBelow(to), []);
+  assert.ok(existsSync(longest));
+  const fits = join(base, 'y'.repeat(251));
+  writeFileSync(fits, 'x');
+  compress({ path: fits, to });
+  assert.deepEqual(filesBelow(to), [`${'y'.repeat(251)}.zst`]);
+});

@@ -123,18 +123,40 @@ test('a manifest that is replaced by a stranger keeps its mode and is read anew'
   assert.equal(statSync(manifestPath).mode & 0o777, 0o640);
 });
 
-test('a lock whose maker is gone, or that is too old, is taken over', (t) => {
+test('a lock whose process is gone, that is old, or that was never written is taken over', (t) => {
   const root = tempDir(t);
   const guarded = join(root, 'SUMS');
   const lockPath = join(root, '.SUMS.lock');
   const gone = runTool(root, 'sh', '-c', 'echo $$').text.trim();
-  writeFileSync(lockPath, gone);
+  const age = (seconds: number): void => {
+    const atSeconds = Date.now() / 1000 - seconds;
+    utimesSync(lockPath, atSeconds, atSeconds);
+  };
+  writeFileSync(lockPath, `${gone}/task/${gone} 1 token`);
   LockFile.acquire(guarded).release();
-  writeFileSync(lockPath, String(process.pid));
-  const oldSeconds = Date.now() / 1000 - 60;
-  utimesSync(lockPath, oldSeconds, oldSeconds);
+  writeFileSync(lockPath, '');
+  age(5);
+  LockFile.acquire(guarded).release();
+  const slow = LockFile.acquire(guarded);
+  age(60);
   const lock = LockFile.acquire(guarded);
-  assert.equal(readFileSync(lockPath, 'utf8'), String(process.pid));
+  const text = readFileSync(lockPath, 'utf8');
+  assert.ok(text.startsWith(`${process.pid}/task/`));
+  slow.release();
+  assert.equal(readFileSync(lockPath, 'utf8'), text, 'only its holder lets it go');
   lock.release();
-  assert.throws(() => readFileSync(lockPath), /ENOENT/);
+  assert.deepEqual(readdirSync(root), []);
+});
+
+test('the lock of a thread that was ended holds nobody up', async (t) => {
+  const root = tempDir(t);
+  const guarded = join(root, 'SUMS');
+  const worker = new Worker(new URL('./lock-thread.ts', import.meta.url), { workerData: guarded });
+  await new Promise((resolve) => worker.once('message', resolve));
+  await worker.terminate();
+  assert.deepEqual(readdirSync(root), ['.SUMS.lock']);
+  const begun = performance.now();
+  LockFile.acquire(guarded).release();
+  assert.ok(performance.now() - begun < 5000);
+  assert.deepEqual(readdirSync(root), []);
 });
