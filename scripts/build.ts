@@ -1,7 +1,7 @@
 /**
  * Bundles the sources to CommonJS in `dist/`: `colibri.js` (the command), `index.js` (the library), and the
  * files that threads start from. CommonJS, because an ES-module import of a large built-in loads all of its
- * lazy parts (docs/memory.md).
+ * lazy parts.
  */
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -8,6 +8,17 @@ import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 import { runtimeView } from '../telemetry/fixtures.ts';
 import { type CliRig, cliRig } from './fixtures.ts';
 
+const taskView = {
+  kind: 'cpu',
+  handler: 'hash',
+  schedule: null,
+  nextAtMs: null,
+  active: 0,
+  queued: 0,
+  lastState: null,
+  lastEndedAtMs: null,
+} as const;
+
 async function setup(
   t: HasAfter,
   runs: FakeActor,
@@ -102,15 +113,15 @@ test('a daemon that stops under a waiting trigger: 69', async (t) => {
 test('an error of the daemon is told as it is and ends with 1', async (t) => {
   const { cli } = await setup(t, {
     trigger: () => {
-      throw new ColibriError('no-such-task', 'expected a task of the config, got "hsah"');
+      throw new ColibriError('queue-full', 'expected room in the ready queue, got none');
     },
   });
   const plain = await cli.run('trigger', 'hsah');
-  assert.deepEqual(plain, { code: 1, out: '', err: 'colibri: expected a task of the config, got "hsah"\n' });
+  assert.deepEqual(plain, { code: 1, out: '', err: 'colibri: expected room in the ready queue, got none\n' });
   const json = await cli.run('trigger', 'hsah', '--json');
   assert.equal(json.code, 1);
   assert.deepEqual(JSON.parse(json.out), {
-    error: { code: 'no-such-task', message: 'expected a task of the config, got "hsah"' },
+    error: { code: 'queue-full', message: 'expected room in the ready queue, got none' },
   });
 });
 
@@ -134,28 +145,41 @@ test('show, cancel and the dead letters', async (t) => {
     {
       'show-live': () => null,
       cancel: () => ({ state: 'running' }),
-      'dead-replay': () => ({ runs: ['x', 'y'], refused: 1 }),
-      'dead-purge': () => ({ purged: 3 }),
+      'dead-replay': ({ runs: [run] }: { runs: string[] }) =>
+        run === 'r1' ? { runs: ['x'], refused: 0 } : { runs: [], refused: run === 'r2' ? 1 : 0 },
+      'dead-purge': ({ runs }: { runs: string[] | null }) => ({
+        purged: runs === null ? 3 : runs[0] === 'r1' ? 1 : 0,
+      }),
     },
     { show: ({ run }: { run: string }) => (run === 'none' ? null : runView(run)) },
   );
   assert.match((await cli.run('show', 'a b/c')).out, /^run {7}a b\/c\ntask {6}hash\nstate {5}success\n/);
   assert.deepEqual(JSON.parse((await cli.run('show', 'x', '--json')).out).result, { digest: '00' });
   assert.equal((await cli.run('show', 'none')).code, 1);
-  assert.deepEqual(await cli.run('cancel', 'x'), { code: 0, out: 'running\n', err: '' });
+  assert.deepEqual(await cli.run('cancel', 'x'), { code: 0, out: 'told to stop\n', err: '' });
   const replay = await cli.run('dead', 'replay', 'r1', 'r2');
   assert.deepEqual(
     [replay.code, replay.out],
-    [1, '2 replayed, 1 refused: no room, they stay dead letters\n'],
+    [1, '1 replayed, 1 refused: no room, they stay dead letters\n'],
   );
   assert.deepEqual(await cli.run('dead', 'purge', '--all'), { code: 0, out: '3 purged\n', err: '' });
   assert.deepEqual(
-    daemon.asked.slice(-2).map(({ body }) => body),
+    daemon.asked.slice(-3).map(({ body }) => body),
     [
-      { runs: ['r1', 'r2'], task: null },
+      { runs: ['r1'], task: null },
+      { runs: ['r2'], task: null },
       { runs: null, task: null },
     ],
   );
+  const unknown = /^colibri: expected ids of dead letters, got "nope", which are none; `colibri dead list`/;
+  const purged = await cli.run('dead', 'purge', 'r1', 'nope', 'r1');
+  assert.deepEqual([purged.code, purged.out], [1, '1 purged\n']);
+  assert.match(purged.err, unknown);
+  const again = await cli.run('dead', 'replay', 'nope', 'r1');
+  assert.deepEqual([again.code, again.out], [1, '1 replayed\n']);
+  assert.match(again.err, unknown);
+  const json = await cli.run('dead', 'purge', 'nope', '--json');
+  assert.deepEqual([json.code, JSON.parse(json.out)], [1, { purged: 0, unknown: ['nope'] }]);
 });
 
 test('status and tasks as JSON are the documents of the socket', async (t) => {
@@ -165,4 +189,92 @@ test('status and tasks as JSON are the documents of the socket', async (t) => {
   assert.equal(status.pools[0].busy_ratio, 0.5);
   assert.deepEqual(JSON.parse((await cli.run('tasks', '--json')).out), { tasks: [] });
   assert.match((await cli.run('status')).out, /^memory_rss_bytes\t30000000$/m);
+});
+
+const noTask = {
+  code: 1,
+  out: '',
+  err: 'colibri: expected the name of a task in the config, got "hsah"; did you mean "hash"?\n',
+};
+
+test('a task that is not in the config is told, with the nearest name, unless something of it is found', async (t) => {
+  let live = [runView('a@1', { task: 'hsah' })];
+  const view = () => runtimeView({ tasks: [{ ...taskView, name: 'hash' }] });
+  const { cli } = await setup(
+    t,
+    {
+      view,
+      live: () => live,
+      trigger: () => {
+        throw new ColibriError('no-such-task', 'bare');
+      },
+      'dead-list': () => [],
+      'dead-purge': () => ({ purged: 0 }),
+      'dead-replay': () => ({ runs: [], refused: 0 }),
+    },
+    { list: () => [] },
+  );
+  assert.equal((await cli.run('runs', '--task', 'hsah')).code, 0);
+  live = [];
+  assert.deepEqual(await cli.run('runs', '--task', 'hsah'), noTask);
+  assert.deepEqual(await cli.run('trigger', 'hsah'), noTask);
+  for (const action of ['list', 'purge', 'replay']) {
+    assert.deepEqual(await cli.run('dead', action, '--task', 'hsah'), noTask);
+    assert.equal((await cli.run('dead', action, '--task', 'hash')).code, 0);
+  }
+  assert.equal((await cli.run('runs', '--task', 'hash')).code, 0);
+});
+
+test('cancel of a run that is over, or unknown, says so', async (t) => {
+  const { cli } = await setup(
+    t,
+    {
+      cancel: () => {
+        throw new ColibriError('no-such-run', 'bare');
+      },
+      'show-live': () => null,
+    },
+    { show: ({ run }: { run: string }) => (run === 'none' ? null : runView(run)) },
+  );
+  const over = await cli.run('cancel', 'old');
+  assert.deepEqual(
+    [over.code, over.err],
+    [1, 'colibri: expected a run that is not over, got "old", which is over (success)\n'],
+  );
+  const none = await cli.run('cancel', 'none');
+  assert.deepEqual(none, await cli.run('show', 'none'));
+  assert.match(none.err, /expected the id of a known run, got "none"; `colibri runs` lists/);
+});
+
+test('a cause is told where the message does not say it', async (t) => {
+  const error = {
+    code: 'handler-failed',
+    message: 'fetch failed',
+    cause: {
+      code: 'handler-failed',
+      message: 'connect ECONNREFUSED',
+      cause: { code: 'internal', message: 'fetch' },
+    },
+  } as const;
+  const failed = runView('a@1', { state: 'failed', error, result: null });
+  const { cli } = await setup(
+    t,
+    { trigger: () => ({ run: 'a@1', ended: failed }), live: () => [failed] },
+    { list: () => [] },
+  );
+  const text = 'handler-failed: fetch failed (cause: connect ECONNREFUSED)';
+  assert.equal((await cli.run('trigger', 'hash', '--wait')).out, `a@1 failed in 13 ms\n${text}\n`);
+  assert.match((await cli.run('runs')).out, /fetch failed \(cause: connect ECONNREFUSED\)\thash/);
+});
+
+test('what a command wrote stands line by line on a terminal, and in one line in a pipe', async (t) => {
+  const result = JSON.stringify({ exit_code: 0, stdout: 'one\ntwo\x1b[31m\n', stderr: '', stdout_bytes: 8 });
+  const ended = runView('a@1', { result });
+  const { cli } = await setup(t, { trigger: () => ({ run: 'a@1', ended }), 'show-live': () => ended });
+  cli.env = { NO_COLOR: '1' };
+  assert.equal((await cli.run('trigger', 'a', '--wait')).out.split('\n').length, 3);
+  cli.isTTY = true;
+  const lines = '{"exit_code":0,"stdout_bytes":8}\n  stdout\n    one\n    two\\u001b[31m\n';
+  assert.equal((await cli.run('trigger', 'a', '--wait')).out, `a@1 success in 13 ms\n${lines}`);
+  assert.ok((await cli.run('show', 'a@1')).out.endsWith(`result    ${lines}`));
 });

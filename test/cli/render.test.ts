@@ -95,7 +95,10 @@ function screens(columns: number): string {
 }
 
 test('the screens at 120, 80 and 40 columns are as they were looked at', () => {
-  const got = [...WIDTHS.map(screens), ...runs.map((run) => runDetails(run, new Paint(false)))].join('\n');
+  const got = [
+    ...WIDTHS.map(screens),
+    ...runs.map((run) => runDetails(run, { paint: new Paint(false), isTTY: false })),
+  ].join('\n');
   assert.equal(got, expected);
 });
 
@@ -107,6 +110,14 @@ test('no line is wider than the terminal, at any width, and none ends in a blank
         assert.equal(line, line.trimEnd());
       }
     }),
+  );
+});
+
+test('a daemon that stops shows how long it is up, not how long it has been stopping', () => {
+  const { stopping: _, ...rest } = status;
+  assert.match(
+    statusText({ ...rest, stopping: true, uptime_seconds: 33 }, at(80)),
+    /^colibri \S+ stopping, up 33s, pid/,
   );
 });
 

@@ -32,6 +32,19 @@ test('each command explains itself with an example, and needs no config for it',
   assert.deepEqual(cli.loaded, []);
 });
 
+test('help is wrapped between words at the width of the terminal', async () => {
+  const cli = cliRig();
+  for (const name of ['', ...COMMANDS]) {
+    cli.columns = 80;
+    const { out } = await cli.run('help', ...(name === '' ? [] : [name]));
+    const wide = out.split('\n').filter((line) => line.length > 80 && !line.startsWith('  colibri '));
+    assert.deepEqual(wide, []);
+    cli.columns = 50;
+    const narrow = (await cli.run('help', ...(name === '' ? [] : [name]))).out;
+    assert.equal(narrow.replace(/\s+/g, ' '), out.replace(/\s+/g, ' '));
+  }
+});
+
 test('what does not fit ends with 2, says what would, and suggests', async () => {
   const cli = cliRig();
   const cases: [string[], RegExp][] = [
@@ -42,6 +55,7 @@ test('what does not fit ends with 2, says what would, and suggests', async () =>
       /expected a flag of this command, got --tsak; did you mean "--task"\?[\s\S]*`colibri help runs`/,
     ],
     [['runs', '-x'], /got -x/],
+    [['-c', 'my.yaml', 'status'], /got -c; did you mean "--config"\?[\s\S]*`colibri help status`/],
     [['runs', '--limit', '0'], /--limit: expected a whole number from 1 to 1000, got "0"/],
     [['runs', '--limit'], /--limit: expected a value \(N\), got none/],
     [['runs', '--state', 'faild'], /did you mean "failed"/],
@@ -73,6 +87,7 @@ test('flags may stand before the command; -- ends them', async () => {
   assert.equal((await cli.run('--version')).out, 'colibri 1.2.3\n');
   assert.equal((await cli.run('--config', 'my.yaml', 'status')).code, 69);
   assert.equal((await cli.run('status', '--config=/etc/x.yaml')).code, 69);
+  assert.match((await cli.run('--limit', '0', 'runs')).err, /--limit: expected a whole number/);
   assert.deepEqual(cli.loaded, ['/work dir/my.yaml', '/etc/x.yaml']);
   assert.match((await cli.run('show', '--', '--odd')).err, /no-daemon|expected a daemon/);
 });

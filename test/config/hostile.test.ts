@@ -87,7 +87,7 @@ test('files that are too long are not read; what is no readable text is one prob
   assert.match(await loadFile('/dev/zero'), /got more than 1048576 bytes/);
   assert.match(
     await loadFile(join(directory, 'missing.yaml')),
-    /expected a file that can be read, got: ENOENT/,
+    /^expected a file that can be read, got ENOENT: no such file or directory$/,
   );
   mkdirSync(join(directory, 'folder.yaml'));
   assert.match(await loadFile(join(directory, 'folder.yaml')), /expected a file, got a folder/);

@@ -168,7 +168,7 @@ test('anchors and aliases stand for what they name', async () => {
     ),
     [
       'c.yaml:1:27: defaults.backoff.base: unknown key "base"; did you mean "base_seconds"?',
-      'c.yaml:1:27: tasks[0].backoff.base: unknown key "base"; did you mean "base_seconds"?',
+      'c.yaml:1:27: tasks[0] (b).backoff.base: unknown key "base"; did you mean "base_seconds"?',
     ],
   );
 });

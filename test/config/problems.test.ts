@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigInvalid, formatProblem, resolveConfig } from '../../src/main/config/index.ts';
+import { builtInHandlers } from '../../src/workers/index.ts';
 import { builtIns, load, problemsOf, warningsOf } from './config-fixtures.ts';
 
 /** A task that is right, then what is put into it, from line 4. */
@@ -42,11 +43,11 @@ test('keys: unknown ones at the key with a suggestion, missing ones at their par
   );
   await only(
     task('timeout: 4'),
-    'c.yaml:4:5: tasks[0].timeout: unknown key "timeout"; did you mean "timeout_seconds"?',
+    'c.yaml:4:5: tasks[0] (a).timeout: unknown key "timeout"; did you mean "timeout_seconds"?',
   );
   await only(
     'tasks:\n  - name: a\n',
-    'c.yaml:2:5: tasks[0]: expected the key "handler" (a string), got none',
+    'c.yaml:2:5: tasks[0] (a): expected the key "handler" (a string), got none',
   );
   await only('tasks:\n  - handler: noop\n', 'c.yaml:2:5: tasks[0]: expected the key "name", got none');
   await only(
@@ -81,95 +82,95 @@ test('tasks: names', async () => {
   );
   await only(
     'tasks:\n  - { name: a, handler: noop }\n  - { name: a, handler: noop }\n',
-    'c.yaml:3:13: tasks[1].name: expected a name that no other task has, got "a", which is at c.yaml:2 too',
+    'c.yaml:3:13: tasks[1] (a).name: expected a name that no other task has, got "a", which is at c.yaml:2 too',
   );
 });
 
 test('tasks: handlers, kinds and their input', async () => {
   await only(
     'tasks:\n  - { name: a, handler: nop }\n',
-    'c.yaml:2:25: tasks[0].handler: expected a built-in handler or the name of a module of handlers, got "nop"; did you mean "noop"?',
+    'c.yaml:2:25: tasks[0] (a).handler: expected a built-in handler or the name of a module of handlers, got "nop"; did you mean "noop"?',
   );
   await only(
     'tasks:\n  - { name: a, handler: ./handlers/sleep.ts }\n',
-    'c.yaml:2:25: tasks[0].handler: expected a built-in handler or the name of a module of handlers, got "./handlers/sleep.ts"; did you mean "sleep"?',
+    'c.yaml:2:25: tasks[0] (a).handler: expected a built-in handler or the name of a module of handlers, got "./handlers/sleep.ts"; did you mean "sleep"?',
   );
   await only(
     task('kind: cpu'),
-    'c.yaml:4:11: tasks[0].kind: expected io, which the built-in handler noop is, got cpu; remove the key',
+    'c.yaml:4:11: tasks[0] (a).kind: expected io, which the built-in handler noop is, got cpu; remove the key',
   );
   const hash = (line: string) => `tasks:\n  - name: a\n    handler: hash\n    ${line}\n`;
   await only(
     hash('with: { algorithm: sha265 }'),
-    'c.yaml:4:24: tasks[0].with.algorithm: expected one of "sha256", "sha512", "sha1", got "sha265"; did you mean "sha256"?',
+    'c.yaml:4:24: tasks[0] (a).with.algorithm: expected one of "sha256", "sha512", "sha1", got "sha265"; did you mean "sha256"?',
   );
   await only(
     hash('with: { manifset: x }'),
-    'c.yaml:4:13: tasks[0].with.manifset: unknown key "manifset"; did you mean "manifest"?',
+    'c.yaml:4:13: tasks[0] (a).with.manifset: unknown key "manifset"; did you mean "manifest"?',
   );
   await only(
     hash('every: 5s'),
-    'c.yaml:2:5: tasks[0]: expected each: { files: GLOB } or with: { path: FILE }, which hash needs to run by itself, got neither',
+    'c.yaml:2:5: tasks[0] (a): expected each: { files: GLOB } or with: { path: FILE }, which hash needs to run by itself, got neither',
   );
   await only(
     hash('run_on_start: true'),
-    'c.yaml:2:5: tasks[0]: expected each: { files: GLOB } or with: { path: FILE }, which hash needs to run by itself, got neither',
+    'c.yaml:2:5: tasks[0] (a): expected each: { files: GLOB } or with: { path: FILE }, which hash needs to run by itself, got neither',
   );
   assert.deepEqual(await problemsOf(hash('with: { path: x }\n    every: 5s')), []);
   await only(
     'tasks:\n  - name: a\n    handler: sleep\n',
-    'c.yaml:2:5: tasks[0].with: expected the key "ms" (a number ≥ 0), got none',
+    'c.yaml:2:5: tasks[0] (a).with: expected the key "ms" (a number ≥ 0), got none',
   );
   await only(
     task('with: { deep: [1, .inf] }'),
-    'c.yaml:4:23: tasks[0].with.deep[1]: expected a value that JSON can hold, got Infinity',
+    'c.yaml:4:23: tasks[0] (a).with.deep[1]: expected a value that JSON can hold, got Infinity',
   );
   await only(
     task('each: { files: "./in/*/../x" }'),
-    'c.yaml:4:20: tasks[0].each.files: expected a pattern that does not climb with ".." after a wildcard, got "./in/*/../x"',
+    'c.yaml:4:20: tasks[0] (a).each.files: expected a pattern that does not climb with ".." after a wildcard, got "./in/*/../x"',
   );
   await only(
     task('each: { files: ./in/ }'),
-    'c.yaml:4:20: tasks[0].each.files: expected a pattern of files such as in/**/*, got "./in/"',
+    'c.yaml:4:20: tasks[0] (a).each.files: expected a pattern of files such as in/**/*, got "./in/"',
   );
 });
 
 test('tasks: when they run', async () => {
   assert.deepEqual(await problemsOf(task('schedule: "@daily"', 'every: 5s', 'at: 2026-12-24T18:00:00Z')), [
-    'c.yaml:5:5: tasks[0].every: expected one of schedule, every and at, got schedule and every and at; remove all but one',
-    'c.yaml:6:5: tasks[0].at: expected one of schedule, every and at, got schedule and every and at; remove all but one',
+    'c.yaml:5:5: tasks[0] (a).every: expected one of schedule, every and at, got schedule and every and at; remove all but one',
+    'c.yaml:6:5: tasks[0] (a).at: expected one of schedule, every and at, got schedule and every and at; remove all but one',
   ]);
   await only(
     task('every: 5x'),
-    'c.yaml:4:12: tasks[0].every: expected a duration such as 500ms, 5s, 1m30s or 2h, or a number of seconds, got "5x"',
+    'c.yaml:4:12: tasks[0] (a).every: expected a duration such as 500ms, 5s, 1m30s or 2h, or a number of seconds, got "5x"',
   );
   await only(
     task('every: 9ms'),
-    'c.yaml:4:12: tasks[0].every: expected an interval of at least 10ms (timers are late or early by about a millisecond), got "9ms"',
+    'c.yaml:4:12: tasks[0] (a).every: expected an interval of at least 10ms (timers are late or early by about a millisecond), got "9ms"',
   );
   await only(
     task('every: 0.001'),
-    'c.yaml:4:12: tasks[0].every: expected an interval of at least 10ms (timers are late or early by about a millisecond), got 0.001',
+    'c.yaml:4:12: tasks[0] (a).every: expected an interval of at least 10ms (timers are late or early by about a millisecond), got 0.001',
   );
   await only(
     task('every: 9000d'),
-    'c.yaml:4:12: tasks[0].every: expected an interval of at most ten years, got "9000d"',
+    'c.yaml:4:12: tasks[0] (a).every: expected an interval of at most ten years, got "9000d"',
   );
   await only(
     task('at: 2026-12-24T18:00:00'),
-    'c.yaml:4:9: tasks[0].at: expected an instant with its zone, such as 2026-12-24T18:00:00Z or 2026-12-24T19:00:00+01:00, got "2026-12-24T18:00:00"',
+    'c.yaml:4:9: tasks[0] (a).at: expected an instant with its zone, such as 2026-12-24T18:00:00Z or 2026-12-24T19:00:00+01:00, got "2026-12-24T18:00:00"',
   );
   await only(
     task('schedule: "* * *"'),
-    'c.yaml:4:15: tasks[0].schedule: expected a cron expression of 5 fields, or 6 with seconds first, got 3 in "* * *"',
+    'c.yaml:4:15: tasks[0] (a).schedule: expected a cron expression of 5 fields, or 6 with seconds first, got 3 in "* * *"',
   );
   await only(
     task('schedule: "@reboot"'),
-    'c.yaml:4:15: tasks[0].schedule: expected one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, got "@reboot"; use run_on_start: true',
+    'c.yaml:4:15: tasks[0] (a).schedule: expected one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, got "@reboot"; use run_on_start: true',
   );
   await only(
     task('schedule: "@daily"', 'time_zone: Europe/Berln'),
-    'c.yaml:5:16: tasks[0].time_zone: expected the IANA name of a time zone such as Europe/Berlin, got "Europe/Berln"',
+    'c.yaml:5:16: tasks[0] (a).time_zone: expected the IANA name of a time zone such as Europe/Berlin, got "Europe/Berln"',
   );
 });
 
@@ -183,8 +184,8 @@ test('the parser of cron expressions is asked once for each expression and zone'
     (cron, i) => `  - { name: t${i}, handler: noop, schedule: "${cron}", time_zone: Asia/Tokyo }\n`,
   );
   assert.deepEqual(await problemsOf(`tasks:\n${text.join('')}`, { checkCron }), [
-    'c.yaml:2:42: tasks[0].schedule: expected a minute from 0 to 59, got 61',
-    'c.yaml:4:42: tasks[2].schedule: expected a minute from 0 to 59, got 61',
+    'c.yaml:2:42: tasks[0] (t0).schedule: expected a minute from 0 to 59, got 61',
+    'c.yaml:4:42: tasks[2] (t2).schedule: expected a minute from 0 to 59, got 61',
   ]);
   assert.deepEqual(asked, ['61 * * * * Asia/Tokyo', '5 * * * * Asia/Tokyo']);
 });
@@ -192,27 +193,27 @@ test('the parser of cron expressions is asked once for each expression and zone'
 test('tasks: retries, groups and times', async () => {
   await only(
     task('backoff: { kind: scaled, jitter_seconds: 1 }'),
-    'c.yaml:4:30: tasks[0].backoff.jitter_seconds: expected jitter_seconds with kind: additive only, got it with scaled; remove it or say kind: additive',
+    'c.yaml:4:30: tasks[0] (a).backoff.jitter_seconds: expected jitter_seconds with kind: additive only, got it with scaled; remove it or say kind: additive',
   );
   await only(
     task('backoff: { base_seconds: 90 }'),
-    'c.yaml:4:30: tasks[0].backoff.base_seconds: expected cap_seconds to be at least base_seconds (90), got 60',
+    'c.yaml:4:30: tasks[0] (a).backoff.base_seconds: expected cap_seconds to be at least base_seconds (90), got 60',
   );
   await only(
     task('timeout_seconds: 0'),
-    'c.yaml:4:22: tasks[0].timeout_seconds: expected a number > 0 and ≤ 2147483, got 0',
+    'c.yaml:4:22: tasks[0] (a).timeout_seconds: expected a number > 0 and ≤ 2147483, got 0',
   );
   await only(
     task('max_retry: -1'),
-    'c.yaml:4:16: tasks[0].max_retry: expected an integer from 0 to 1000, got -1',
+    'c.yaml:4:16: tasks[0] (a).max_retry: expected an integer from 0 to 1000, got -1',
   );
   await only(
     task('group: api'),
-    'c.yaml:4:12: tasks[0].group: expected a name listed under groups, got "api"; add it: groups: { api: { concurrency: 10 } }',
+    'c.yaml:4:12: tasks[0] (a).group: expected a name listed under groups, got "api"; add it: groups: { api: { concurrency: 10 } }',
   );
   await only(
     `groups: { api: { concurrency: 1 } }\n${task('group: apo')}`,
-    'c.yaml:5:12: tasks[0].group: expected a name listed under groups, got "apo"; did you mean "api"?',
+    'c.yaml:5:12: tasks[0] (a).group: expected a name listed under groups, got "apo"; did you mean "api"?',
   );
 });
 
@@ -255,17 +256,71 @@ test('what this version does not have is said at its place, with a way around', 
   );
   await only(
     task('dst: { gap: skip }'),
-    'c.yaml:4:17: tasks[0].dst.gap: expected shift, got skip, which is not available in this version; use gap: shift',
+    'c.yaml:4:17: tasks[0] (a).dst.gap: expected shift, got skip, which is not available in this version; use gap: shift',
   );
   await only(
     task('dst: { repeat: both }'),
-    'c.yaml:4:20: tasks[0].dst.repeat: expected first, got both, which is not available in this version; use repeat: first',
+    'c.yaml:4:20: tasks[0] (a).dst.repeat: expected first, got both, which is not available in this version; use repeat: first',
   );
   await only(
     'defaults: { on_interrupted: ask }\n',
     'c.yaml:1:29: defaults.on_interrupted: expected skip, got ask, which is not available in this version; use on_interrupted: skip',
   );
   assert.deepEqual(await problemsOf(`flows: []\n${task('dst: { gap: shift, repeat: first }')}`), []);
+});
+
+test('globs: what is opened is closed', async () => {
+  const got = async (glob: string) => {
+    const [problem = '', ...more] = await problemsOf(task(`each: { files: '${glob}' }`));
+    assert.deepEqual(more, []);
+    return /a pattern whose (.) is closed/.exec(problem)?.[1] ?? problem;
+  };
+  for (const glob of ['in/[ab', 'in/[a/b]', 'in/[]', 'in/[!]x', 'in/{a,[b}', 'in/[a\\]']) {
+    assert.equal(await got(glob), '[', glob);
+  }
+  for (const glob of ['in/*.{a,b', 'in/{a,{b,c}', 'in/{a,b\\}']) assert.equal(await got(glob), '{', glob);
+  for (const glob of ['in/[]]', 'in/[!]a]', 'in/[{]', 'in/\\[a', 'in/\\{a*', 'in/{a,b}/[c-d]}', 'in/a]b*']) {
+    assert.equal(await got(glob), '', glob);
+  }
+  await only(
+    'handlers: ["./h/*.{ts,js"]\n',
+    'c.yaml:1:12: handlers[0]: expected a pattern whose { is closed (a plain one is written \\{), got "./h/*.{ts,js"',
+  );
+});
+
+test('a command that cannot start as it is written', async () => {
+  const command = (...keys: string[]) =>
+    problemsOf(`tasks:\n  - name: a\n    handler: command\n    with: { ${keys.join(', ')} }\n`, {
+      builtIns: builtInHandlers,
+    });
+  assert.deepEqual(await command('argv: "echo hi"'), [
+    'c.yaml:4:19: tasks[0] (a).with.argv: expected argv to be a list of strings, or shell: true beside it, got "echo hi"',
+  ]);
+  assert.match(
+    (await command('argv: [echo, hi]', 'shell: true'))[0] ?? '',
+    /argv: expected argv to be one text/,
+  );
+  assert.match(
+    (await command('argv: [echo]', 'kill_signal: SIGNOPE'))[0] ?? '',
+    /with.kill_signal: expected/,
+  );
+  assert.deepEqual(await command('argv: "echo hi"', 'shell: true'), []);
+  assert.deepEqual(await command('argv: [echo, hi]'), []);
+});
+
+test('a misspelt key beside the right one, and what null means', async () => {
+  await only(
+    task('timeout_seconds: 1', 'timeout_second: 1'),
+    'c.yaml:5:5: tasks[0] (a).timeout_second: unknown key "timeout_second"; did you mean "timeout_seconds", which is there already?',
+  );
+  await only(
+    'tasks:\n  - name: a\n    handler: hash\n    with: { algorithm: sha1, algoritm: sha1 }\n',
+    'c.yaml:4:30: tasks[0] (a).with.algoritm: unknown key "algoritm"; did you mean "algorithm", which is there already?',
+  );
+  await only(
+    task('time_zone: null'),
+    'c.yaml:4:16: tasks[0] (a).time_zone: expected a string, got null; remove the key, or give it a value',
+  );
 });
 
 test('all problems are listed at once, in the order of their places', async () => {
@@ -289,7 +344,7 @@ test('all problems are listed at once, in the order of their places', async () =
 
 test('warnings do not stop the load', async () => {
   assert.deepEqual(await warningsOf(task('timeout_seconds: 20')), [
-    'c.yaml:4:22: tasks[0].timeout_seconds: expected a timeout of at most shutdown.grace_seconds (15), got 20: a longer run is cut at shutdown and run again; raise grace_seconds or lower the timeout',
+    'c.yaml:4:22: tasks[0] (a).timeout_seconds: expected a timeout of at most shutdown.grace_seconds (15), got 20: a longer run is cut at shutdown, and with the memory store it is gone then; raise grace_seconds or lower the timeout',
   ]);
   assert.equal(
     (await warningsOf(`defaults: { timeout_seconds: 20 }\n${task()}`))[0]?.startsWith(
@@ -316,6 +371,12 @@ test('warnings do not stop the load', async () => {
     (await warningsOf('pools: { cpu: { threads: 9 } }\n'))[0] ?? '',
     /expected at most 4, the cores there are, got 9/,
   );
+  const looked: string[] = [];
+  const isFolder = (path: string) => looked.push(path) === 0;
+  assert.deepEqual(await warningsOf(task('each: { files: "./in/*" }'), { isFolder }), [
+    'c.yaml:4:20: tasks[0] (a).each.files: expected a folder to look through, got "in", which is none yet: scans fail until it is there',
+  ]);
+  assert.deepEqual(looked, ['/etc/app/in']);
   assert.match(
     (await warningsOf(task('at: 2020-01-01T00:00:00Z'), { nowMs: Date.UTC(2026, 0) }))[0] ?? '',
     /which has passed/,
@@ -331,7 +392,7 @@ test('a config made in code has paths instead of lines', () => {
       assert.equal(error.code, 'config-invalid');
       const lines = error.problems.map(formatProblem);
       assert.match(lines[0] ?? '', /^options: nope: unknown key "nope"/);
-      assert.match(lines[1] ?? '', /^options: tasks\[0\]\.every: expected a duration/);
+      assert.match(lines[1] ?? '', /^options: tasks\[0\] \(a\)\.every: expected a duration/);
       assert.equal(error.message, lines.join('\n'));
       return true;
     },

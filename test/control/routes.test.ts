@@ -119,6 +119,7 @@ test('trigger passes payload, force and wait on; none has a deadline, for a full
     command: 'trigger',
     task: 'hash',
     force: true,
+    answer: 'accepted',
   });
   for (const body of ['{}', '[]', '', '{"task":1}', '{"task":"a","wait":1}', '{"task":"a","tsak":1}', '{']) {
     assert.equal((await http(socketPath, 'POST', '/trigger', body)).status, 400, body);
@@ -134,7 +135,7 @@ test('cancel, dead letters and stop', async (t) => {
       'dead-purge': () => ({ purged: 4 }),
     },
   });
-  const { socketPath, asked } = rig;
+  const { socketPath, asked, told } = rig;
   assert.deepEqual((await http(socketPath, 'POST', '/runs/r/cancel')).document, {
     run: 'r',
     state: 'cancelled',
@@ -147,8 +148,15 @@ test('cancel, dead letters and stop', async (t) => {
   assert.deepEqual((await http(socketPath, 'POST', '/dead/replay', '{"runs":["r"]}')).document, {
     runs: ['r2'],
     refused: 0,
+    unknown: [],
   });
-  assert.deepEqual((await http(socketPath, 'POST', '/dead/purge', '{"all":true}')).document, { purged: 4 });
+  assert.deepEqual((await http(socketPath, 'POST', '/dead/purge', '{"all":true}')).document, {
+    purged: 4,
+    unknown: [],
+  });
+  const { fields } = told.at(-1)!.body as { fields: unknown };
+  const nothing = { runs: null, task: null, unknown: [] };
+  assert.deepEqual(fields, { command: 'dead purge', answer: 'accepted', ...nothing, purged: 4 });
   await http(socketPath, 'POST', '/dead/purge', '{"task":"hash"}');
   assert.deepEqual(
     asked.slice(2).map(({ body }) => body),
@@ -164,6 +172,21 @@ test('cancel, dead letters and stop', async (t) => {
   assert.equal(asked.length, 5);
   assert.deepEqual((await http(socketPath, 'POST', '/stop')).document, { stopping: true });
   assert.equal(rig.stops, 1);
+});
+
+test('a command that was refused is written down as refused, with its code', async (t) => {
+  const { socketPath, told } = await controlRig(t, {
+    runs: {
+      trigger: () => {
+        throw new ColibriError('shutting-down', 'expected a daemon that takes work, got one that stops');
+      },
+    },
+  });
+  assert.equal((await http(socketPath, 'POST', '/trigger', '{"task":"hash"}')).status, 503);
+  assert.deepEqual(
+    told.map(({ body }) => (body as { fields: unknown }).fields),
+    [{ command: 'trigger', task: 'hash', force: false, answer: 'refused', code: 'shutting-down' }],
+  );
 });
 
 test('errors of actors keep their code and get a fitting status', async (t) => {

@@ -49,6 +49,7 @@ for (const file of ['configs/example.yaml', 'configs/colibri.yaml']) {
       cores: 4,
       builtIns: builtInHandlers,
       checkCron: cronProblem,
+      isFolder: () => true,
     });
     assert.deepEqual(warnings, []);
     assert.ok(config.tasks.length > 0);

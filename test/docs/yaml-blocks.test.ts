@@ -39,6 +39,7 @@ for (const { name, text } of blocks) {
       cores: 4,
       builtIns: builtInHandlers,
       checkCron: cronProblem,
+      isFolder: () => true,
       listModules: ({ root }) => ({ files: modules.map((one) => `${root}/${one}.ts`), complete: true }),
     });
     assert.deepEqual(warnings, []);

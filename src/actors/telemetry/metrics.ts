@@ -152,10 +152,10 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   },
   colibri_undeliverable_total: {
     type: 'counter',
-    labels: ['mailbox'],
-    help: 'Messages between actors that a mailbox refused or dropped.',
+    labels: ['reason'],
+    help: 'Messages between actors that did not reach their receiver, by reason.',
     read: perView((view) =>
-      Object.entries(view.undeliverable).map(([mailbox, value]) => ({ labels: { mailbox }, value })),
+      Object.entries(view.undeliverable).map(([reason, value]) => ({ labels: { reason }, value })),
     ),
   },
   colibri_event_loop_delay_seconds: {

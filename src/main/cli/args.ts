@@ -102,8 +102,16 @@ function flagOf(written: string, flags: readonly FlagSpec[]): FlagSpec {
     ? flags.find((flag) => `--${flag.name}` === written)
     : flags.find((flag) => flag.short !== undefined && `-${flag.short}` === written);
   if (found !== undefined) return found;
+  throw unknownFlag(written, flags);
+}
+
+/** `-c` is short for nothing, and may have been meant for `--config`. */
+export function unknownFlag(written: string, flags: readonly FlagSpec[]): ColibriError {
   const names = flags.map((flag) => `--${flag.name}`);
-  throw usage(`expected a flag of this command, got ${written}${didYouMean(written, names)}`);
+  const letter = /^-[a-z]$/.test(written) ? names.find((name) => name.startsWith(`-${written}`)) : undefined;
+  const hint =
+    letter === undefined ? didYouMean(written, names) : `; did you mean ${JSON.stringify(letter)}?`;
+  return usage(`expected a flag of this command, got ${written}${hint}`);
 }
 
 function checkRange(flag: FlagSpec, value: string): void {

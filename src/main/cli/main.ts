@@ -4,7 +4,7 @@
  */
 import { errorDocument } from '../../actors/control/index.ts';
 import { didYouMean, toErrorData } from '../../actors/kernel/index.ts';
-import { COMMON_FLAGS, checkPositionals, parseArgs, usage } from './args.ts';
+import { COMMON_FLAGS, checkPositionals, parseArgs, unknownFlag, usage } from './args.ts';
 import { type Command, CommandContext, paintFor } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -27,7 +27,7 @@ async function dispatch(argv: readonly string[], io: CliIo, deps: CliDeps): Prom
   const command = findCommand(name);
   const args = parseArgs(rest, [...command.flags, ...COMMON_FLAGS]);
   if (args.on('help')) {
-    io.stdout.write(commandHelp(command));
+    io.stdout.write(commandHelp(command, io.columns));
     return ExitCode.Done;
   }
   checkPositionals(args.positionals, command.positionals);
@@ -38,7 +38,8 @@ async function dispatch(argv: readonly string[], io: CliIo, deps: CliDeps): Prom
 function help(rest: readonly string[], io: CliIo): number {
   const args = parseArgs(rest, COMMON_FLAGS);
   const [name] = args.positionals;
-  const text = name === undefined ? mainHelp(COMMANDS) : commandHelp(findCommand(name));
+  const text =
+    name === undefined ? mainHelp(COMMANDS, io.columns) : commandHelp(findCommand(name), io.columns);
   if (args.on('help')) {
     io.stdout.write(text);
     return ExitCode.Done;
@@ -56,14 +57,20 @@ function findCommand(name: string): Command {
   );
 }
 
-/** The command is the first argument that is no flag; flags of every command may stand before it. */
+/**
+ * The command is the first argument that is no flag. Flags may stand before it; one that no command has is told
+ * at once, for its value would be taken for the command.
+ */
 function splitCommand(argv: readonly string[]): { name: string | null; rest: readonly string[] } {
+  const flags = [...COMMON_FLAGS, ...COMMANDS.flatMap((command) => command.flags)];
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i]!;
-    if (argument === '--config') i++;
-    else if (argument === '--version' || argument === '-v')
-      return { name: 'version', rest: argv.toSpliced(i, 1) };
-    else if (!argument.startsWith('-')) return { name: argument, rest: argv.toSpliced(i, 1) };
+    if (argument === '--version' || argument === '-v') return { name: 'version', rest: argv.toSpliced(i, 1) };
+    if (!argument.startsWith('-')) return { name: argument, rest: argv.toSpliced(i, 1) };
+    const [written = ''] = argument.split('=', 1);
+    const flag = flags.find(({ name, short }) => written === `--${name}` || written === `-${short}`);
+    if (flag === undefined) throw unknownFlag(written, COMMON_FLAGS);
+    if (flag.value !== undefined && written === argument) i++;
   }
   return { name: null, rest: argv };
 }
@@ -92,7 +99,8 @@ function problemsOf(error: unknown): readonly ConfigProblem[] | null {
 }
 
 function hintFor(argv: readonly string[]): string {
-  const { name } = splitCommand(argv);
-  const known = COMMANDS.some((command) => command.name === name);
-  return known ? `\`colibri help ${name}\` shows how it is used` : '`colibri help` lists the commands';
+  const name = argv.find((argument) => COMMANDS.some((command) => command.name === argument));
+  return name !== undefined
+    ? `\`colibri help ${name}\` shows how it is used`
+    : '`colibri help` lists the commands';
 }

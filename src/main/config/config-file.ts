@@ -19,11 +19,16 @@ export function readConfigFile(file: string): { readonly text: string } | { read
     if (stat.size > MAX_FILE_BYTES) return { problem: tooLong(`${stat.size} bytes`) };
     return decode(readAtMost(handle, stat.isFile() ? stat.size + 1 : MAX_FILE_BYTES + 1));
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    return { problem: `expected a file that can be read, got: ${cause}` };
+    return { problem: unreadable(error) };
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
+}
+
+/** The place of the problem names the file: the system's message is taken without it. */
+export function unreadable(error: unknown): string {
+  const cause = error instanceof Error ? error.message : String(error);
+  return `expected a file that can be read, got ${cause.replace(/, \w+(?: '.*')?$/s, '')}`;
 }
 
 /** The text itself may come from elsewhere; the bound holds for it too. */

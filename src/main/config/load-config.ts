@@ -5,7 +5,7 @@
 
 import { dirname, resolve } from 'node:path';
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
-import { checkTextSize, readConfigFile } from './config-file.ts';
+import { checkTextSize, readConfigFile, unreadable } from './config-file.ts';
 import { applyOverrides } from './env-overrides.ts';
 import { type Place, type Places, ProblemList, pathText, type Spot } from './places.ts';
 import { ConfigInvalid } from './problem.ts';
@@ -48,6 +48,7 @@ export async function parseConfigText(text: string, options: TextOptions): Promi
     problems.throwIfAny();
     throw invalid(options.file, 'expected the keys of a config');
   }
+  problems.nameTasks(tree.tasks);
   checkShortForms(tree, problems);
   places.moved = expandShortForms(tree);
   const scalar = (value: string) => readScalar(yaml, value);
@@ -66,8 +67,7 @@ function readText(options: LoadOptions): string {
   try {
     return options.readFile(options.file);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw invalid(options.file, `expected a file that can be read, got: ${cause}`);
+    throw invalid(options.file, unreadable(error));
   }
 }
 

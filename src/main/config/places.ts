@@ -5,6 +5,8 @@
  */
 import type { SchemaPath } from '../../actors/kernel/check-schema.ts';
 import { ConfigInvalid, type Problem } from './problem.ts';
+import { valueAt } from './raw-tree.ts';
+import { NAME_PATTERN } from './schema-parts.ts';
 
 /** The key itself (it should not be there), or its value. */
 export type Spot = 'key' | 'value';
@@ -23,6 +25,9 @@ export interface Places {
 /** For a config made in code: no text, so the path in the message is all there is. */
 export const placesInOptions: Places = { at: () => ({ file: 'options', line: 0, column: 0 }) };
 
+/** What is shown of names: others are problems themselves. */
+const TASK_NAME = new RegExp(NAME_PATTERN);
+
 /** Problems kept; the rest of a file that is all wrong is not listed. */
 const MAX_LISTED = 1000;
 
@@ -31,9 +36,19 @@ export class ProblemList {
   readonly #places: Places;
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
+  #taskNames: readonly (string | undefined)[] = [];
 
   constructor(places: Places) {
     this.#places = places;
+  }
+
+  /** From now on the path of a part of a task names the task too: `tasks[7] (primes).every`. */
+  nameTasks(tasks: unknown): void {
+    const list: readonly unknown[] = Array.isArray(tasks) ? tasks : [];
+    this.#taskNames = list.map((task) => {
+      const name = valueAt(task, ['name']);
+      return typeof name === 'string' && TASK_NAME.test(name) ? name : undefined;
+    });
   }
 
   get count(): number {
@@ -75,7 +90,19 @@ export class ProblemList {
 
   #place(path: SchemaPath, message: string, spot: Spot): Problem {
     const { file, line, column } = this.#places.at(path, spot);
-    return { file, line, column, message: path.length === 0 ? message : `${pathText(path)}: ${message}` };
+    return { file, line, column, message: path.length === 0 ? message : `${this.#named(path)}: ${message}` };
+  }
+
+  #named(path: SchemaPath): string {
+    const text = pathText(path);
+    const [section, index] = path;
+    const name =
+      section === 'tasks' && typeof index === 'number' && path.length >= 2
+        ? this.#taskNames[index]
+        : undefined;
+    if (name === undefined) return text;
+    const start = pathText(path.slice(0, 2));
+    return `${start} (${name})${text.slice(start.length)}`;
   }
 }
 

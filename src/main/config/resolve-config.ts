@@ -23,6 +23,7 @@ import { resolveTasks } from './resolve-task.ts';
 import { configSchema } from './schema.ts';
 import { checkShortForms, expandShortForms } from './short-forms.ts';
 import { notAvailable } from './unavailable.ts';
+import { withRemedy } from './with-remedy.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -43,6 +44,7 @@ export function resolveConfig(raw: unknown, options: ResolveOptions): LoadedConf
     problems.throwIfAny();
   }
   const root = isObject(tree) ? tree : {};
+  problems.nameTasks(root.tasks);
   checkShortForms(root, problems);
   expandShortForms(root);
   return resolveTree(root, problems, options);
@@ -52,11 +54,8 @@ export function resolveConfig(raw: unknown, options: ResolveOptions): LoadedConf
 export function resolveTree(tree: RawObject, problems: ProblemList, options: ResolveOptions): LoadedConfig {
   dropEmptySections(configSchema, tree);
   for (const problem of checkSchema(configSchema, tree)) {
-    problems.add(
-      problem.path,
-      problem.message + quotesHint(problem.message),
-      problem.onKey ? 'key' : 'value',
-    );
+    const message = withRemedy(problem, configSchema);
+    problems.add(problem.path, message, problem.onKey ? 'key' : 'value');
     // What does not fit is taken away, so that everything else is still checked and can be relied on.
     if (problem.missing !== true) removeAt(tree, problem.path);
   }
@@ -138,11 +137,4 @@ function dropEmptySections(schema: JsonSchema, value: unknown): void {
     if (value[key] === null && (inner.type === 'object' || inner.type === 'array')) delete value[key];
     else dropEmptySections(inner, value[key]);
   }
-}
-
-/** YAML makes numbers and booleans of some texts: 1.10, on-call numbers, true. */
-function quotesHint(message: string): string {
-  return /^expected a string\b.*, got (?:-?[\d.e+]+|true|false|null)$/.test(message)
-    ? '; put it in quotes'
-    : '';
 }

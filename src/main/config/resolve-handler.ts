@@ -1,13 +1,14 @@
 /** The handler of a task: which one it is, where it runs, and whether `with` and `each` fit it. */
 
 import { resolve } from 'node:path';
+import { PoolName } from '../../actors/execution.ts';
 import {
   describeValue,
   didYouMean,
   type SchemaPath,
   withDefaults,
 } from '../../actors/kernel/check-schema.ts';
-import { type BuiltInHandler, PoolName } from '../../workers/handler.ts';
+import type { BuiltInHandler } from '../../workers/handler.ts';
 import type { TaskSpec } from './config.ts';
 import { findNotJson } from './not-json.ts';
 import type { RawTask } from './raw-config.ts';
@@ -57,7 +58,11 @@ function resolveBuiltIn(
     scope.problems.add([...path, 'kind'], message);
   }
   const fits = scope.check(builtIn.inputSchema, task.with, [...path, 'with']);
-  if (fits) checkJson(task, path, scope);
+  if (fits) {
+    checkJson(task, path, scope);
+    const problem = builtIn.checkInput?.(task.with) ?? null;
+    if (problem !== null) scope.problems.add([...path, 'with', ...problem.key.split('.')], problem.message);
+  }
   const starts = task.schedule ?? task.every ?? task.at ?? (task.run_on_start ? 'run_on_start' : undefined);
   if (builtIn.perFile && starts !== undefined && task.each === undefined && task.with.path === undefined) {
     const message = `expected each: { files: GLOB } or with: { path: FILE }, which ${name} needs to run by itself, got neither`;
@@ -97,7 +102,13 @@ function resolveEach(task: RawTask, path: SchemaPath, scope: ResolveScope): Task
   const files = task.each?.files;
   if (files === undefined) return null;
   const glob = splitGlob(files, scope.options.directory);
-  if (!('problem' in glob)) return { root: glob.root, pattern: glob.pattern };
+  if (!('problem' in glob)) {
+    if (!scope.isFolder(glob.root)) {
+      const message = `expected a folder to look through, got ${describeValue(glob.root)}, which is none yet: scans fail until it is there`;
+      scope.problems.warn([...path, 'each', 'files'], message);
+    }
+    return { root: glob.root, pattern: glob.pattern };
+  }
   scope.problems.add([...path, 'each', 'files'], `expected ${glob.problem}, got ${describeValue(files)}`);
   return null;
 }

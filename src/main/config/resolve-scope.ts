@@ -1,10 +1,12 @@
 /** What all resolving functions share while one config is resolved: options, problems and small caches. */
+import { statSync } from 'node:fs';
 import { checkSchema, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BuiltInHandler } from '../../workers/handler.ts';
 import type { ProblemList } from './places.ts';
 import { type RawObject, valueAt } from './raw-tree.ts';
 import type { GlobSpec } from './split-glob.ts';
 import type { FoundModules } from './user-modules.ts';
+import { withRemedy } from './with-remedy.ts';
 
 /** Says what is wrong with a cron expression, or null. `timeZone` null: the zone of the machine. */
 export type CheckCron = (expression: string, timeZone: string | null) => string | null;
@@ -19,6 +21,8 @@ export interface ResolveOptions {
   readonly builtIns: readonly BuiltInHandler[];
   /** Finds user modules; the default looks on disk. */
   readonly listModules?: (glob: GlobSpec) => FoundModules;
+  /** Whether the path is a folder; the default looks on disk. */
+  readonly isFolder?: (path: string) => boolean;
   /** The parser of cron expressions; without it only their outer form is checked. */
   readonly checkCron?: CheckCron;
   /** Wall time; with it, an `at:` that has passed is a warning. */
@@ -33,6 +37,7 @@ export class ResolveScope {
   readonly #builtIns: ReadonlyMap<string, BuiltInHandler>;
   readonly #zones = new Map<string, boolean>();
   readonly #cron = new Map<string, string | null>();
+  readonly #folders = new Map<string, boolean>();
 
   constructor(options: ResolveOptions, problems: ProblemList, written: RawObject) {
     this.options = options;
@@ -52,6 +57,16 @@ export class ResolveScope {
 
   get builtInNames(): Iterable<string> {
     return this.#builtIns.keys();
+  }
+
+  /** Many tasks look through one folder: each is asked for once. */
+  isFolder(path: string): boolean {
+    let known = this.#folders.get(path);
+    if (known === undefined) {
+      known = (this.options.isFolder ?? folderOnDisk)(path);
+      this.#folders.set(path, known);
+    }
+    return known;
   }
 
   /** Intl costs over a megabyte, so it is asked only about zones that are written. */
@@ -78,8 +93,10 @@ export class ResolveScope {
   /** Checks a part against a schema of its own; its problems get their full paths. */
   check(schema: Parameters<typeof checkSchema>[0], value: unknown, path: SchemaPath): boolean {
     const problems = checkSchema(schema, value);
-    for (const one of problems)
-      this.problems.add([...path, ...one.path], one.message, one.onKey ? 'key' : 'value');
+    for (const one of problems) {
+      const message = withRemedy(one, schema);
+      this.problems.add([...path, ...one.path], message, one.onKey ? 'key' : 'value');
+    }
     return problems.length === 0;
   }
 }
@@ -104,6 +121,15 @@ function outerCronProblem(expression: string): string | null {
   const fields = trimmed === '' ? 0 : trimmed.split(/\s+/).length;
   if (fields === 5 || fields === 6) return null;
   return `expected a cron expression of 5 fields, or 6 with seconds first, got ${fields} in ${JSON.stringify(expression)}`;
+}
+
+/** A folder that cannot be looked at is told by the scan, with the reason. */
+function folderOnDisk(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return true;
+  }
 }
 
 function intlKnows(timeZone: string): boolean {

@@ -74,8 +74,8 @@ function checkGroup(task: RawTask, index: number, raw: RawConfig, scope: Resolve
 }
 
 /**
- * A run whose timeout is longer than the grace of a shutdown can be cut by it, and is then run again: legal,
- * since delivery is at least once, but seldom meant, so it is a warning, at the number that a user wrote. One
+ * A run whose timeout is longer than the grace of a shutdown can be cut by it, and a store in memory forgets
+ * it: legal, but seldom meant, so it is a warning, at the number that a user wrote. One
  * that all tasks inherit is said once. Nothing is said where neither number is written, or where the grace is
  * 0: then every run is meant to be cut.
  */
@@ -83,7 +83,7 @@ function checkLadder(raw: RawConfig, defaults: Shared, scope: ResolveScope): voi
   const grace = raw.shutdown.grace_seconds;
   if (grace === 0) return;
   const say = (path: (string | number)[], got: string) => {
-    const message = `expected a timeout of at most shutdown.grace_seconds (${grace}), got ${got}: a longer run is cut at shutdown and run again; raise grace_seconds or lower the timeout`;
+    const message = `expected a timeout of at most shutdown.grace_seconds (${grace}), got ${got}: a longer run is cut at shutdown, and with the memory store it is gone then; raise grace_seconds or lower the timeout`;
     scope.problems.warn(path, message);
   };
   let inherits = false;

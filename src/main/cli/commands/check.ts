@@ -6,7 +6,7 @@ export const checkCommand: Command = {
   summary: 'check the config and list every problem at once',
   usage: '',
   about:
-    'Reads the config as `run` would and starts nothing. Problems are listed as file:line:column: message, so that an\n' +
+    'Reads the config as `run` would and starts nothing. Problems are listed as file:line:column: message, so that an ' +
     'editor can jump to them. Exit code 0: the config can be used; 78: it cannot.',
   flags: [],
   positionals: { name: 'argument', min: 0, max: 0 },

@@ -4,6 +4,7 @@ import { type ParsedArgs, usage } from '../args.ts';
 import { type Command, type CommandContext, listOptions } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { deadLetterList } from '../render/lists.ts';
+import { oneLine } from '../render/text.ts';
 
 const ACTIONS = ['list', 'replay', 'purge'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -13,7 +14,7 @@ export const deadCommand: Command = {
   summary: 'list, replay or purge dead letters: runs that failed for good',
   usage: 'list|replay|purge [RUN… | --task TASK | --all]',
   about:
-    'replay makes a new run of each chosen dead letter with the same input; purge forgets them. Both say how many, and\n' +
+    'replay makes a new run of each chosen dead letter with the same input; purge forgets them. Both say how many, and ' +
     'both want to be told which: run ids, a task, or --all.',
   flags: [
     { name: 'task', value: 'TASK', summary: 'those of this task' },
@@ -57,11 +58,11 @@ async function change(context: CommandContext, action: Action, runs: readonly st
   const body = choiceOf(context.args, action, runs);
   const client = await context.client();
   if (action === 'purge') {
-    const document = (await client.post('/dead/purge', { body })) as { purged: number };
+    const document = (await client.post('/dead/purge', { body })) as Changed & { purged: number };
     context.show(document, ({ purged }) => `${purged} purged\n`);
-    return ExitCode.Done;
+    return tellUnknown(context, document) ? ExitCode.Failed : ExitCode.Done;
   }
-  const document = (await client.post('/dead/replay', { body })) as {
+  const document = (await client.post('/dead/replay', { body })) as Changed & {
     runs: readonly string[];
     refused: number;
   };
@@ -70,7 +71,25 @@ async function change(context: CommandContext, action: Action, runs: readonly st
       document.refused === 0 ? '' : `, ${document.refused} refused: no room, they stay dead letters`;
     return `${document.runs.length} replayed${refused}\n`;
   });
-  return document.refused === 0 ? ExitCode.Done : ExitCode.Failed;
+  const unknown = tellUnknown(context, document);
+  return unknown || document.refused > 0 ? ExitCode.Failed : ExitCode.Done;
+}
+
+interface Changed {
+  /** Ids of the request that are no dead letters. */
+  readonly unknown: readonly string[];
+}
+
+/** With `--json` the document says it. */
+function tellUnknown({ io, json }: CommandContext, { unknown }: Changed): boolean {
+  if (unknown.length === 0) return false;
+  const ids = unknown.map((run) => oneLine(JSON.stringify(run))).join(', ');
+  if (!json) {
+    io.stderr.write(
+      `colibri: expected ids of dead letters, got ${ids}, which are none; \`colibri dead list\` lists them\n`,
+    );
+  }
+  return true;
 }
 
 function choiceOf(args: ParsedArgs, action: Action, runs: readonly string[]): unknown {

@@ -5,8 +5,8 @@ export const runCommand: Command = {
   summary: 'run the daemon in the foreground until it is told to stop',
   usage: '',
   about:
-    'Loads the config, takes the state directory and runs every task when it is due. SIGTERM and Ctrl-C stop it in\n' +
-    'order: running work gets its grace, nothing accepted is lost; a second signal ends it at once. Lines are readable\n' +
+    'Loads the config, takes the state directory and runs every task when it is due. SIGTERM and Ctrl-C stop it in ' +
+    'order: running work gets its grace; a second signal ends it at once. Lines are readable ' +
     'on a terminal and JSON elsewhere.',
   flags: [],
   positionals: { name: 'argument', min: 0, max: 0 },

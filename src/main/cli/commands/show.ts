@@ -18,7 +18,7 @@ export const showCommand: Command = {
   async run(context) {
     const path = `/runs/${encodeURIComponent(context.args.positionals[0]!)}`;
     const document = (await (await context.client()).get(path)) as RunDocument;
-    context.show(document, (run) => runDetails(run, context.paint));
+    context.show(document, (run) => runDetails(run, { paint: context.paint, isTTY: context.io.isTTY }));
     return ExitCode.Done;
   },
 };

@@ -16,8 +16,8 @@ export const triggerCommand: Command = {
   summary: 'run a task now',
   usage: 'TASK [--payload JSON|@FILE|-] [--wait] [--force]',
   about:
-    'Makes a run of the task at once, beside its schedule, and prints the id of the run. The payload is laid over the\n' +
-    "task's `with`. The task's overlap policy holds unless --force is given. With --wait the command ends when the run\n" +
+    'Makes a run of the task at once, beside its schedule, and prints the id of the run. The payload is laid over the ' +
+    "task's `with`. The task's overlap policy holds unless --force is given. With --wait the command ends when the run " +
     'does: 0 for success, 1 for any other end; Ctrl-C stops the waiting, not the run.',
   flags: [
     {
@@ -59,7 +59,8 @@ export const triggerCommand: Command = {
         signal: abort.signal,
       })) as Triggered;
       const { run, ended } = reply;
-      context.show(reply, () => (ended === null ? `${run}\n` : endedLine(ended, context.paint)));
+      const options = { paint: context.paint, isTTY: context.io.isTTY };
+      context.show(reply, () => (ended === null ? `${run}\n` : endedLine(ended, options)));
       return ended?.state === 'success' ? ExitCode.Done : ExitCode.Failed;
     } catch (error) {
       if (!abort.signal.aborted) throw error;

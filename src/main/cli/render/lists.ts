@@ -1,6 +1,7 @@
 /** The lists: tasks, runs, dead letters. A run id is shown whole: it is what the next command is given. */
 import type { DeadLetterDocument, RunDocument, TaskDocument } from '../../../actors/control/index.ts';
 import { stateColour } from './paint.ts';
+import { errorText } from './run.ts';
 import { type Column, type TableOptions, table } from './table.ts';
 import { durationText, relativeTime } from './time.ts';
 
@@ -54,7 +55,7 @@ export function runList(runs: readonly RunDocument[], options: ListOptions): str
       right: true,
     },
     { title: 'TRY', cell: (run) => String(run.attempt), right: true },
-    { title: 'ERROR', cell: (run) => errorText(run.error), shrinkTo: 7 },
+    { title: 'ERROR', cell: (run) => (run.error === null ? '-' : errorText(run.error)), shrinkTo: 7 },
     { title: 'TASK', cell: (run) => run.task, shrinkTo: 10 },
   ];
   if (runs.length === 0) return nothing(options, 'No runs.');
@@ -71,15 +72,15 @@ export function deadLetterList(letters: readonly DeadLetterDocument[], options: 
       plain: (letter) => letter.died_at,
     },
     { title: 'TRIES', cell: (letter) => String(letter.attempts), right: true },
-    { title: 'ERROR', cell: (letter) => errorText(letter.error), shrinkTo: 7 },
+    {
+      title: 'ERROR',
+      cell: (letter) => (letter.error === null ? '-' : errorText(letter.error)),
+      shrinkTo: 7,
+    },
     { title: 'TASK', cell: (letter) => letter.task, shrinkTo: 10 },
   ];
   if (letters.length === 0) return nothing(options, 'No dead letters.');
   return table(letters, columns, options);
-}
-
-function errorText(error: RunDocument['error']): string {
-  return error === null ? '-' : `${error.code}: ${error.message}`;
 }
 
 /** A pipe gets nothing for nothing. */

@@ -1,10 +1,17 @@
 /** One run with all that is known of it. */
 import type { RunDocument } from '../../../actors/control/index.ts';
 import { type Paint, stateColour } from './paint.ts';
-import { oneLine } from './text.ts';
+import { oneLine, printableLines } from './text.ts';
 import { durationText } from './time.ts';
 
-export function runDetails(run: RunDocument, paint: Paint): string {
+export interface RunOptions {
+  readonly paint: Paint;
+  /** On a terminal texts of several lines stand as such; in a pipe each is one line. */
+  readonly isTTY: boolean;
+}
+
+export function runDetails(run: RunDocument, options: RunOptions): string {
+  const { paint, isTTY } = options;
   const lines: [string, string][] = [
     ['run', oneLine(run.run)],
     ['task', oneLine(run.task)],
@@ -19,34 +26,65 @@ export function runDetails(run: RunDocument, paint: Paint): string {
   lines.push(['attempt', String(run.attempt)]);
   if (run.progress !== null) lines.push(['progress', progressText(run.progress)]);
   lines.push(['input', oneLine(run.input)]);
-  if (run.state === 'success') lines.push(['result', oneLine(run.result)]);
-  lines.push(...errorLines(run.error));
+  if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
+  lines.push(...errorLines(run.error, isTTY));
   const text = lines.map(([key, value]) => `${paint.paint('dim', key.padEnd(9))} ${value}\n`).join('');
   return run.attempts.length < 2 ? text : text + attemptLines(run, paint);
 }
 
 /** `hash-inbox@… succeeded in 12 ms`: what a waiting trigger prints. */
-export function endedLine(run: RunDocument, paint: Paint): string {
+export function endedLine(run: RunDocument, { paint, isTTY }: RunOptions): string {
   const state = paint.paint(stateColour(run.state), run.state);
   const took = run.duration_ms === null ? '' : ` in ${durationText(run.duration_ms)}`;
   const tries = run.attempt > 1 ? ` (attempt ${run.attempt})` : '';
   const head = `${oneLine(run.run)} ${state}${took}${tries}\n`;
-  if (run.error !== null) return `${head}${oneLine(`${run.error.code}: ${run.error.message}`)}\n`;
-  return run.result === null ? head : `${head}${oneLine(run.result)}\n`;
+  if (run.error !== null) return `${head}${lineText(errorText(run.error), isTTY)}\n`;
+  return run.result === null ? head : `${head}${resultText(run.result, isTTY)}\n`;
 }
 
-function errorLines(error: RunDocument['error']): [string, string][] {
+/** `code: message (cause: …)`; a cause that the message repeats is left out. */
+export function errorText(error: NonNullable<RunDocument['error']>): string {
+  const causes: string[] = [];
+  for (let one = error.cause ?? null; one !== null; one = one.cause ?? null) {
+    // The message names the code of a system error in its own words.
+    const said = /^E[A-Z0-9]+(?=:)/.exec(one.message)?.[0] ?? one.message;
+    if (!error.message.includes(said)) causes.push(` (cause: ${one.message})`);
+  }
+  return `${error.code}: ${error.message}${causes.join('')}`;
+}
+
+const INDENT = '    ';
+
+/** What a command wrote, line by line below the rest of its result. */
+function resultText(result: unknown, isTTY: boolean): string {
+  if (!isTTY || typeof result !== 'object' || result === null || Array.isArray(result))
+    return oneLine(result);
+  const rest: Record<string, unknown> = {};
+  let streams = '';
+  for (const [key, value] of Object.entries(result)) {
+    const isStream = (key === 'stdout' || key === 'stderr') && typeof value === 'string';
+    if (!isStream) rest[key] = value;
+    else if (value !== '') streams += `\n  ${key}${lineText(`\n${value.trimEnd()}`, true)}`;
+  }
+  return oneLine(rest) + streams;
+}
+
+function lineText(text: string, isTTY: boolean): string {
+  return isTTY ? printableLines(text).replaceAll('\n', `\n${INDENT}`) : oneLine(text);
+}
+
+function errorLines(error: RunDocument['error'], isTTY: boolean): [string, string][] {
   const lines: [string, string][] = [];
   for (let current = error; current !== null; current = current.cause ?? null) {
-    lines.push([current === error ? 'error' : 'cause', oneLine(`${current.code}: ${current.message}`)]);
+    const text = lineText(`${current.code}: ${current.message}`, isTTY);
+    lines.push([current === error ? 'error' : 'cause', text]);
   }
   return lines;
 }
 
 function attemptLines(run: RunDocument, paint: Paint): string {
   const lines = run.attempts.map((attempt) => {
-    const error =
-      attempt.error === null ? '' : ` ${oneLine(`${attempt.error.code}: ${attempt.error.message}`)}`;
+    const error = attempt.error === null ? '' : ` ${oneLine(errorText(attempt.error))}`;
     const state = paint.paint(stateColour(attempt.state), attempt.state);
     return `  ${attempt.attempt}. ${attempt.started_at} ${state}${error}\n`;
   });

@@ -20,7 +20,9 @@ export function statusText(status: StatusDocument, options: StatusOptions): stri
 function screen(status: StatusDocument, { columns, paint }: StatusOptions): string {
   const state = status.stopping ? 'stopping' : status.ready_ms === null ? 'starting' : 'running';
   const config = status.config_version === null ? '' : `, config ${oneLine(status.config_version)}`;
-  const head = `colibri ${status.version} ${state} for ${uptimeText(status.uptime_seconds)}, pid ${status.pid}${config}`;
+  // How long it has been stopping is not known.
+  const since = `${status.stopping ? ', up' : ' for'} ${uptimeText(status.uptime_seconds)}`;
+  const head = `colibri ${status.version} ${state}${since}, pid ${status.pid}${config}`;
   const lines: string[] = [paint.paint('bold', cutToWidth(head, columns))];
   if (status.config_file !== null) lines.push(cutToWidth(oneLine(status.config_file), columns));
   lines.push(cutToWidth(`${status.tasks} tasks, ${status.live_runs} live runs`, columns), '');

@@ -43,6 +43,25 @@ export function padTo(text: string, width: number, right = false): string {
   return right ? missing + text : text + missing;
 }
 
+/** Narrower than this, a text is not wrapped to be readable. */
+const NARROWEST_TEXT = 20;
+
+/** Lines of at most `width` columns, broken between words; a longer word stands alone. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || displayWidth(longer) <= Math.max(width, NARROWEST_TEXT)) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  if (line !== '') lines.push(line);
+  return lines;
+}
+
 /** JSON or text on one line, harmless to a terminal. */
 export function oneLine(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
