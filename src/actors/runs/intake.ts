@@ -37,15 +37,7 @@ export interface IntakeOptions {
 }
 
 /** What a source asks for. */
-export interface Newcomer {
-  readonly task: TaskState;
-  readonly id: string;
-  readonly origin: RunOrigin;
-  readonly dueAtMs: number;
-  readonly input: string | null;
-  readonly mark: string | null;
-  readonly scan: boolean;
-}
+export type Newcomer = Omit<RunFields, 'createdAtMs'>;
 
 interface WaitingOffer {
   readonly reply: OfferReply;
