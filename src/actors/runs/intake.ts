@@ -13,7 +13,7 @@
  */
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { FoundItem, OfferReply, RunOrigin } from '../protocol.ts';
+import type { FoundItem, OfferReply } from '../protocol.ts';
 import { LinkedList } from './linked-list.ts';
 import { decideOverlap, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
