@@ -3,7 +3,7 @@
  *
  * What always holds: both streams are read to the end however much comes, and only head and tail are kept;
  * the run is over when the program has exited, even if something it left behind still holds its output; a
- * run that was told to stop leaves no process behind.
+ * run that was told to stop leaves no process behind that can still be found (`process-tree.ts` says which cannot).
  */
 import type { ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
