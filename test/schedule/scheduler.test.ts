@@ -142,6 +142,22 @@ test('a step back by a day: told with its size, and schedules go on at once', as
   scheduler.stop();
 });
 
+test('small steps back that add up to more than a minute do not stand still for their sum', async () => {
+  const clock = new TestClock();
+  const { scheduler, due } = start(
+    [scheduled({ name: 'a', schedule: { kind: 'every', everyMs: 50 } })],
+    clock,
+  );
+  for (const step of [-35_674, -39_377, -50_000]) {
+    clock.stepWall(step);
+    await clock.advance(50);
+  }
+  const before = due.length;
+  await clock.advance(30_000);
+  assert.ok(due.length > before);
+  scheduler.stop();
+});
+
 test('a step back by less than a minute runs nothing twice', async () => {
   const clock = new TestClock();
   const { scheduler, due } = start(
@@ -237,8 +253,12 @@ test('expressions that cannot be are refused with the reason, quickly', () => {
     'abc',
     '@never',
   ]) {
-    const before = performance.now();
-    assert.throws(() => parseCron(expression, 'UTC'), { code: 'config-invalid' }, expression);
-    assert.ok(performance.now() - before < 200, expression);
+    let tookMs = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < 3 && tookMs >= 50; tries++) {
+      const before = performance.now();
+      assert.throws(() => parseCron(expression, 'UTC'), { code: 'config-invalid' }, expression);
+      tookMs = Math.min(tookMs, performance.now() - before);
+    }
+    assert.ok(tookMs < 50, `${expression}: ${tookMs} ms`);
   }
 });

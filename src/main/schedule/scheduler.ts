@@ -4,7 +4,7 @@
  *
  * An occurrence is given out once: the next one is computed from the last occurrence, never from "now", so a
  * timer that wakes early, late or twice changes nothing. Only where the wall clock was set back by more than
- * `STEP_BACK_MS` is the next one computed anew, or the schedule would stand still for as long as the step.
+ * `STEP_BACK_MS`, in one step or several, is the next one computed anew: the schedule would stand still for as long.
  */
 import { type DelayEngine, HeapDelayEngine, type TimerHandle } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
@@ -55,6 +55,8 @@ export class Scheduler {
   readonly #entries = new Map<string, Entry>();
   /** Wall time less monotonic time when last looked at. */
   #offsetMs = 0;
+  /** The latest wall time seen since schedules were last computed anew. */
+  #latestMs = 0;
   #started = false;
 
   constructor(options: SchedulerOptions) {
@@ -74,6 +76,7 @@ export class Scheduler {
     this.#started = true;
     const now = this.#clock.wallMs();
     this.#offsetMs = now - this.#clock.monoMs();
+    this.#latestMs = now;
     for (const task of this.#options.tasks) {
       if (task.runOnStart) this.#options.onDue(task.name, now, 'start');
       if (task.schedule === null) continue;
@@ -127,10 +130,14 @@ export class Scheduler {
     const now = this.#clock.wallMs();
     const offsetMs = now - this.#clock.monoMs();
     const stepMs = offsetMs - this.#offsetMs;
-    if (Math.abs(stepMs) < STEP_MS) return;
-    this.#offsetMs = offsetMs;
-    this.#options.onStep(stepMs);
-    if (stepMs > -STEP_BACK_MS) return;
+    if (Math.abs(stepMs) >= STEP_MS) {
+      this.#offsetMs = offsetMs;
+      this.#options.onStep(stepMs);
+    }
+    // Several small steps back add up: what counts is how far the wall clock is behind where it has been.
+    const behindMs = this.#latestMs - now;
+    this.#latestMs = behindMs > STEP_BACK_MS ? now : Math.max(this.#latestMs, now);
+    if (behindMs <= STEP_BACK_MS) return;
     for (const entry of this.#entries.values()) {
       if (entry.task.schedule?.kind === 'at') continue;
       this.#engine.cancel(entry.handle);
