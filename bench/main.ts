@@ -15,13 +15,18 @@ interface Benchmark {
 
 const benchmarks: readonly Benchmark[] = [
   {
+    name: 'core',
+    what: 'timer heap, wire text, backoff and cron one by one, beside what the runtime offers',
+    run: async (options) => (await import('./core.ts')).benchCore(options),
+  },
+  {
     name: 'mailbox',
     what: 'messages between actors, on one thread and across two',
     run: async (options) => (await import('./mailbox.ts')).benchMailbox(options),
   },
   {
     name: 'runs',
-    what: 'no-op runs end to end, cpu and io, beside Piscina with its default options',
+    what: 'no-op runs end to end, cpu and io, beside Piscina with its default options and p-queue',
     run: async (options) => (await import('./runs.ts')).benchRuns(options),
   },
   {

@@ -1,12 +1,19 @@
 /**
  * No-op runs end to end: trigger → ready → a slot → the handler on its thread → outcome → store → answer. Beside
- * them, raw Piscina with its default options in the same process. The contenders alternate; medians are shown.
+ * them, raw Piscina with its default options, and for io p-queue, which has no thread to cross and nothing to keep, in
+ * the same process. The contenders alternate; medians are shown.
  */
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { startBenchDaemon } from './bench-daemon.ts';
 import { type BenchRow, median, rounded } from './bench-row.ts';
 import { closedLoop, type LoopFigures } from './closed-loop.ts';
+import { loadPeer } from './peers.ts';
+
+/** What is used of p-queue. */
+interface PromiseQueue {
+  add(work: () => Promise<unknown>): Promise<unknown>;
+}
 
 const IN_FLIGHT = [1, 64, 1024] as const;
 
@@ -21,16 +28,16 @@ export async function benchRuns(options: { readonly quick: boolean }): Promise<B
       { name: 'io-noop', kind: 'io', handler: 'noop', overlap: 'allow' },
     ],
   });
-  const piscina = new Piscina({
-    filename: fileURLToPath(new URL('./noop-task.js', import.meta.url)),
-    maxThreads: 2,
-  });
+  const piscina = new Piscina({ filename: fileURLToPath(new URL('./noop-task.js', import.meta.url)) });
   const trigger = (task: string) => () =>
     daemon.runs.ask('trigger', { task, payload: null, force: false, wait: true }, { timeoutMs: null });
+  const peer = (await loadPeer('p-queue')) as { readonly default: new () => PromiseQueue } | null;
+  const queue = peer === null ? null : new peer.default();
   const contenders = {
     'cpu runs': trigger('cpu-noop'),
     'io runs': trigger('io-noop'),
     piscina: () => piscina.run(0),
+    ...(queue === null ? {} : { 'p-queue': () => queue.add(async () => null) }),
   };
   const rows: BenchRow[] = [];
   try {
