@@ -77,9 +77,12 @@ export interface RunView {
   readonly result: string | null;
   readonly error: ErrorData | null;
   readonly progress: { readonly fraction: number; readonly note: string | null } | null;
-  /** The last attempts, oldest first, at most 20. */
+  /** The last attempts, oldest first, at most `MAX_ATTEMPTS_KEPT`. */
   readonly attempts: readonly AttemptView[];
 }
+
+/** Attempts kept of one run; of more, the oldest are forgotten. */
+export const MAX_ATTEMPTS_KEPT = 20;
 
 export interface AttemptView {
   readonly attempt: number;

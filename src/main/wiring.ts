@@ -28,6 +28,7 @@ import {
   CpuPool,
   type HostSettings,
   IoPool,
+  MEASURED_MAX_SLOTS,
   MeasuredSizing,
   type Pool,
   threadFile,
@@ -71,8 +72,6 @@ export interface Wiring {
   readonly report: RuntimeReport;
 }
 
-/** A pool whose size is measured grows to at most so many slots. */
-const MAX_MEASURED_SLOTS = 64;
 /** Between telling a run to stop and stopping it by force. */
 const GRACE_MS = { cpu: 500, io: 1000, scan: 1000, guest: 400 } as const;
 /**
@@ -219,7 +218,7 @@ function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings 
     },
     store: config.retention,
     control: { socketPath: join(config.stateDir, 'control.sock') },
-    io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MAX_MEASURED_SLOTS : slots) },
+    io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
     modules: config.modules,
   };
 }

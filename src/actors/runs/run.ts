@@ -4,14 +4,17 @@ import type { TimerHandle } from '../delay/index.ts';
 import type { PoolName } from '../execution.ts';
 import type { ErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { AttemptView, RunEvent, RunOrigin, RunView } from '../protocol.ts';
+import {
+  type AttemptView,
+  MAX_ATTEMPTS_KEPT,
+  type RunEvent,
+  type RunOrigin,
+  type RunView,
+} from '../protocol.ts';
 import type { Linked, LinkedList } from './linked-list.ts';
 import { layInput } from './order-input.ts';
 import type { RunState } from './run-states.ts';
 import type { TaskState } from './task-state.ts';
-
-/** Attempts kept of one run; of more, the oldest are forgotten. */
-const MAX_ATTEMPTS_KEPT = 20;
 
 /** Kept small: up to a ready queue full of these stands in memory (about 200 bytes beside id and input). */
 export class Run implements Linked<Run> {

@@ -1,13 +1,11 @@
 /** Folds transitions into the view of a run: shared by every store that keeps views. Pure. */
-import type { AttemptView, RunEvent, RunView } from '../protocol.ts';
-
-/** Attempts kept of one run; of more, the oldest are forgotten. */
-const MAX_ATTEMPTS_KEPT = 20;
+import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunEvent, type RunView } from '../protocol.ts';
+import { isTerminal } from '../runs/run-states.ts';
 
 /** The view after `event`. `before` is undefined for the first event that is known of a run. */
 export function foldEvent(before: RunView | undefined, event: RunEvent): RunView {
   const started = event.state === 'running' ? event.atMs : (before?.startedAtMs ?? null);
-  const over = isOver(event);
+  const over = isTerminal(event.state);
   return {
     run: event.run,
     task: event.task,
@@ -25,15 +23,6 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     progress: null,
     attempts: attemptsAfter(before, event),
   };
-}
-
-function isOver(event: RunEvent): boolean {
-  return (
-    event.state === 'success' ||
-    event.state === 'failed' ||
-    event.state === 'skipped' ||
-    event.state === 'cancelled'
-  );
 }
 
 function attemptsAfter(before: RunView | undefined, event: RunEvent): readonly AttemptView[] {
