@@ -12,7 +12,7 @@ export { CpuPool, type CpuPoolOptions } from './cpu-pool/cpu-pool.ts';
 export type { BuiltInHandler, Handler, HandlerContext, HandlerLog } from './handler.ts';
 export { builtInHandlers } from './handlers/index.ts';
 export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
-export { MEASURED_MAX_SLOTS, MeasuredSizing } from './io-pool/pool-size.ts';
+export { ioSlots, MEASURED_MAX_SLOTS, MeasuredSizing } from './io-pool/pool-size.ts';
 export type { UserModule } from './registry.ts';
 export type { HostSettings } from './threads/host-settings.ts';
 export { threadFile } from './threads/thread-files.ts';

@@ -1,5 +1,6 @@
 /** The sections of the config that stand alone: pools, queues, metrics and user modules. */
 import { describeValue } from '../../actors/kernel/check-schema.ts';
+import { ioSlots } from '../../workers/index.ts';
 import type { Config, IoPoolSpec } from './config.ts';
 import type { RawConfig } from './raw-config.ts';
 import type { ResolveScope } from './resolve-scope.ts';
@@ -19,14 +20,10 @@ export function resolveCpuPool(raw: RawConfig['pools']['cpu'], scope: ResolveSco
   return { threads, idleMs: Math.round(raw.idle_seconds * 1000) };
 }
 
-/** slots = cores × (1 + wait / compute), rounded up: enough waiting runs to keep every core computing. */
-export function ioSlots(cores: number, waitMs: number, computeMs: number): number {
-  return Math.min(MAX_IO_SLOTS, Math.max(1, Math.ceil(cores * (1 + waitMs / computeMs))));
-}
-
 export function resolveIoPool(raw: RawConfig['pools']['io'], scope: ResolveScope): IoPoolSpec {
   const { slots, wait_ms: waitMs = 80, compute_ms: computeMs = 20 } = raw;
-  const byRatio = ioSlots(scope.options.cores, waitMs, computeMs);
+  const { cores } = scope.options;
+  const byRatio = ioSlots({ cores, waitMs, computeMs, min: 1, max: MAX_IO_SLOTS });
   if (slots === undefined) return { sizing: 'ratio', slots: byRatio, waitMs, computeMs };
   if (slots === 'measured') return { sizing: 'measured', slots: byRatio, waitMs, computeMs };
   if (raw.wait_ms !== undefined || raw.compute_ms !== undefined) {
