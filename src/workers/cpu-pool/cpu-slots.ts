@@ -93,12 +93,13 @@ export class CpuSlots {
     if (slot === undefined || region === undefined) {
       throw new ColibriError('internal', 'expected a free cpu slot to send a batch, got none');
     }
+    // Read before the slot's own time: where this thread stands still in between, deadlines are late, never early.
+    const sentMs = performance.now() + this.#clockOffsetMs;
     const nowMono = this.#clock.monoMs();
     this.#busy++;
     this.#lastBatch = (this.#lastBatch % LAST_BATCH) + 1;
     const batch = this.#lastBatch;
     slot.open(batch, orders, region, nowMono);
-    const sentMs = performance.now() + this.#clockOffsetMs;
     const text = JSON.stringify({ region: region.index, batch, sentMs, orders });
     this.#timer.arm(slot.dueMono);
     return this.executor.run(text, slot.signal).then(
