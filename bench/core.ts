@@ -1,10 +1,12 @@
 /** The small parts of the core one by one, by tinybench: each beside what the runtime offers for the same. */
+import { CronExpressionParser } from 'cron-parser';
 import { Bench } from 'tinybench';
 import { TimerHeap } from '../src/actors/delay/index.ts';
 import type { Envelope } from '../src/actors/kernel/index.ts';
 import { encodeEnvelope } from '../src/actors/kernel/index.ts';
 import { backoffMs } from '../src/actors/runs/index.ts';
-import { parseCron } from '../src/main/schedule/index.ts';
+import { CronOccurrences, TimeZones } from '../src/main/schedule/index.ts';
+import { parseCron } from '../src/main/schedule/parse/index.ts';
 import { type BenchRow, rounded } from './bench-row.ts';
 
 /** Entries that stand in the heap while one is put in and one is taken. */
@@ -32,7 +34,10 @@ export async function benchCore(options: { readonly quick: boolean }): Promise<B
     },
   };
   const text = encodeEnvelope(envelope);
-  const cron = parseCron('*/5 * * * *', 'Europe/Berlin');
+  const parsed = parseCron('*/5 * * * *');
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  const cron = new CronOccurrences(parsed.fields, new TimeZones().zone('Europe/Berlin'));
+  const peer = CronExpressionParser.parse('*/5 * * * *', { tz: 'Europe/Berlin' });
   const nowMs = Date.now();
   bench
     .add(`timer heap: insert and pop among ${PENDING}`, () => {
@@ -44,7 +49,11 @@ export async function benchCore(options: { readonly quick: boolean }): Promise<B
     .add('envelope from text', () => JSON.parse(text) as unknown)
     .add('beside both: structuredClone', () => structuredClone(envelope))
     .add('backoff', () => backoffMs({ kind: 'scaled', baseMs: 1000, capMs: 60_000 }, 5, Math.random))
-    .add('next occurrence of a cron expression', () => cron.next(nowMs));
+    .add('next occurrence of a cron expression', () => cron.next(nowMs))
+    .add('beside it: cron-parser', () => {
+      peer.reset(new Date(nowMs));
+      peer.next();
+    });
   await bench.run();
   return bench.tasks.map((task) => ({
     name: task.name,

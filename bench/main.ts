@@ -1,16 +1,26 @@
 /**
- * `npm run bench [-- NAME …] [--json FILE] [--quick]`: runs the benchmarks one after the other and prints a table
- * of each. Each measures the thing itself, its peer beside it in the same run, and says on what machine.
+ * `npm run bench [-- NAME …] [OPTIONS]`: runs the benchmarks one after the other and prints a table of each. Each
+ * measures the thing itself, its peer beside it in the same run, and says on what machine. docs/benchmarks.md says
+ * how to read them.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { BenchRow } from './bench-row.ts';
+import type { Target } from './footprint-daemon.ts';
+
+interface BenchOptions {
+  readonly quick: boolean;
+  readonly minutes: number;
+  readonly target: Target | 'both' | undefined;
+}
 
 interface Benchmark {
   readonly name: string;
   readonly what: string;
-  run(options: { readonly quick: boolean }): Promise<readonly BenchRow[]>;
+  /** Takes so long that it runs only when it is named. */
+  readonly long?: true;
+  run(options: BenchOptions): Promise<readonly BenchRow[]>;
 }
 
 const benchmarks: readonly Benchmark[] = [
@@ -44,6 +54,18 @@ const benchmarks: readonly Benchmark[] = [
     what: 'text files through the daemon, beside zstd and gzip under xargs -P',
     run: async (options) => (await import('./daemon-files.ts')).benchCompressInDaemon(options),
   },
+  {
+    name: 'footprint',
+    what: 'memory, threads and CPU of the built daemon idle and under load, and its start; half an hour',
+    long: true,
+    run: async (options) => (await import('./footprint.ts')).benchFootprint(options),
+  },
+  {
+    name: 'soak',
+    what: 'what bursts of no-op runs leave behind in the built daemon; --minutes of each target',
+    long: true,
+    run: async (options) => (await import('./soak.ts')).benchSoak(options),
+  },
 ];
 
 function machineText(): string {
@@ -73,35 +95,64 @@ function printTable(rows: readonly BenchRow[]): void {
   }
 }
 
+const USAGE = `npm run bench [-- NAME …] [--json FILE] [--quick] [--minutes N] [--target npm|binary|both]
+
+Without names, all but those marked *, which take long.
+`;
+
+function failUsage(message: string): never {
+  console.error(`bench: ${message}`);
+  process.exit(2);
+}
+
+function minutesOf(text: string): number {
+  const minutes = Number(text);
+  if (!(minutes > 0 && minutes <= 10_000))
+    failUsage(`expected --minutes to be a number above 0, got ${text}`);
+  return minutes;
+}
+
+function targetOf(text: string | undefined): BenchOptions['target'] {
+  if (text === undefined || text === 'npm' || text === 'binary' || text === 'both') return text;
+  return failUsage(`expected --target to be npm, binary or both, got ${text}`);
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '10' },
+    target: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
 
 if (values.help) {
-  console.log('npm run bench [-- NAME …] [--json FILE] [--quick]\n');
-  for (const { name, what } of benchmarks) console.log(`  ${name.padEnd(10)} ${what}`);
+  console.log(USAGE);
+  for (const { name, what, long } of benchmarks)
+    console.log(`${long ? '*' : ' '} ${name.padEnd(10)} ${what}`);
   process.exit(0);
 }
 const unknown = positionals.filter((name) => !benchmarks.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   const names = benchmarks.map((bench) => bench.name).join(', ');
-  console.error(`bench: expected one of ${names}, got ${unknown.join(', ')}`);
-  process.exit(2);
+  failUsage(`expected one of ${names}, got ${unknown.join(', ')}`);
 }
+const options: BenchOptions = {
+  quick: values.quick,
+  minutes: minutesOf(values.minutes),
+  target: targetOf(values.target),
+};
 
 const machine = machineText();
 const runtime = `Node ${process.version}`;
 console.log(`${runtime}, ${machine}`);
 const documents = [];
 for (const bench of benchmarks) {
-  if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
+  if (positionals.length > 0 ? !positionals.includes(bench.name) : bench.long) continue;
   console.log(`\n${bench.name}: ${bench.what}`);
-  const rows = await bench.run({ quick: values.quick });
+  const rows = await bench.run(options);
   printTable(rows);
   documents.push({ bench: bench.name, runtime, machine, rows });
 }

@@ -1,62 +1,17 @@
-/**
- * Bundles the sources to CommonJS in `dist/`: `colibri.js` (the command), `index.js` (the library), and the
- * files that threads start from. CommonJS, because an ES-module import of a large built-in loads all of its
- * lazy parts.
- */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+/** Builds `dist/`; with `--sizes` it prints what each file is made of: `node scripts/build.ts [FOLDER] [--sizes]`. */
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildDist } from './build-dist.ts';
+import { type BundledFile, ROOT } from './bundle.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(root, 'dist');
-const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
-const require = createRequire(import.meta.url);
-
-/** Piscina starts its threads from a file of this name beside the code that holds Piscina. */
-const piscinaWorker = join(require.resolve('piscina'), '..', 'worker.js');
-
-rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist, { recursive: true });
-
-const shared = {
-  bundle: true,
-  platform: 'node',
-  target: 'node26',
-  format: 'cjs',
-  outdir: dist,
-  minify: true,
-  keepNames: true,
-  sourcemap: true,
-  legalComments: 'none',
-  external: ['@napi-rs/nice', '@opentelemetry/api'],
-  define: { 'import.meta.url': '__bundleUrl', COLIBRI_VERSION: JSON.stringify(version) },
-  banner: { js: 'const __bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
-  logLevel: 'warning',
-} satisfies BuildOptions;
-
-await build({
-  ...shared,
-  entryPoints: {
-    main: join(root, 'src/main/cli/bin.ts'),
-    index: join(root, 'src/main/index.ts'),
-    host: join(root, 'src/workers/threads/host.ts'),
-    'cpu-worker': join(root, 'src/workers/threads/cpu-worker.ts'),
-    worker: piscinaWorker,
-  },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { sizes: { type: 'boolean', default: false } },
 });
+const files = await buildDist(resolve(positionals[0] ?? join(ROOT, 'dist')));
+if (values.sizes) for (const file of files) console.log(sizes(file));
 
-// Old syntax on purpose: an older runtime must be able to read the sentence that refuses it.
-writeFileSync(
-  join(dist, 'colibri.js'),
-  `#!/usr/bin/env node
-if (Number(process.versions.node.split('.')[0]) < 26) {
-  console.error('colibri needs Node 26 or newer, got ' + process.version + '; in a checkout, npm scripts and npx use the pinned one');
-  process.exit(2);
+function sizes({ name, bytes, contents }: BundledFile): string {
+  const rows = contents.map(([from, size]) => `${String(size).padStart(10)}  ${from}`);
+  return [`${String(bytes).padStart(8)}  ${name}`, ...rows].join('\n');
 }
-require('./main.js');
-`,
-);
-chmodSync(join(dist, 'colibri.js'), 0o755);
-writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');

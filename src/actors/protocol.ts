@@ -4,6 +4,7 @@
  */
 import type { AbortReason, ExecuteOrder, Outcome, PoolName } from './execution.ts';
 import type { ErrorData } from './kernel/errors.ts';
+import type { MailboxPolicy } from './kernel/index.ts';
 import type { RunState } from './runs/run-states.ts';
 
 export const ActorName = {
@@ -21,6 +22,28 @@ export type ThreadName = (typeof ThreadName)[keyof typeof ThreadName];
 
 /** Actor → thread. Changing a row moves the actor; no code changes. */
 export type Placement = Readonly<Record<string, ThreadName>>;
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Bounds of the mailboxes. Those of `io` and `guest` hold three messages a slot and `IO_MAILBOX_BYTES`. */
+export const MAILBOXES = {
+  runs: { capacity: 65_536, capacityBytes: 32 * MIB, whenFull: 'block' },
+  store: { capacity: 8192, capacityBytes: 16 * MIB, whenFull: 'block' },
+  // The counters see every event. Losing a line is better than holding up the runs: lines, of which the mailbox
+  // holds 512 and 4 MiB at most, are given up first, and counted.
+  telemetry: { capacity: 2048, capacityBytes: 16 * MIB, whenFull: 'block', highWater: 0.25, lowWater: 0.1 },
+  control: { capacity: 16, capacityBytes: 64 * KIB, whenFull: 'reject' },
+} as const satisfies Readonly<Record<string, MailboxPolicy>>;
+
+export const IO_MAILBOX_BYTES = 8 * MIB;
+
+/** Log lines that wait for their device, and one buffer kept for the next ones. */
+export const LOG_BUFFERS = { chunkBytes: 64 * KIB, chunks: 16, spare: 1 } as const;
+
+/** What the memory governor can do, the mildest first. */
+export const MEMORY_STEPS = ['release', 'collect', 'shrink', 'grow'] as const;
+export type MemoryStep = (typeof MEMORY_STEPS)[number];
 
 /** How a run came to be. */
 export const RunOrigin = {
@@ -167,10 +190,88 @@ export interface RuntimeView {
     readonly from: string;
     readonly to: string;
   }[];
-  readonly memory: { readonly rss: number; readonly anon: number; readonly file: number };
+  /** Bytes; `steps`: what the memory governor did, by step. */
+  readonly memory: {
+    readonly rss: number;
+    readonly anon: number;
+    readonly file: number;
+    readonly budget: number;
+    readonly steps: Readonly<Record<MemoryStep, number>>;
+  };
   /** Late outcomes of runs that had been given up. */
   readonly lateOutcomes: number;
+  /** Whether the last reload was carried out; true where there was none. */
+  readonly configReloadOk: boolean;
 }
+
+/** One holder of memory: what it may hold at most, beside what it holds. */
+export interface LedgerRow {
+  readonly name: string;
+  /** The row that this one is a part of; null: of the whole process. */
+  readonly within: string | null;
+  /** Null: no bound of its own. */
+  readonly boundBytes: number | null;
+  /** Null: not known. */
+  readonly measuredBytes: number | null;
+  /** In a sentence. */
+  readonly how: string;
+}
+
+/** The memory of the process, row by row, and the sizes that follow from rates and times. */
+export interface SizeView {
+  readonly budgetBytes: number;
+  /** Null: computed from the config alone, without a daemon. */
+  readonly rssBytes: number | null;
+  readonly rows: readonly LedgerRow[];
+  /** Of the bounds; parts of a row that has a bound are not counted again. */
+  readonly boundsBytes: number;
+  /** Names of rows that neither have a bound nor are part of one that has. */
+  readonly unbounded: readonly string[];
+  /** Null: no governor, or no daemon. */
+  readonly steps: Readonly<Record<MemoryStep, number>> | null;
+  readonly ready: {
+    readonly capacity: number;
+    readonly rates: { readonly backlogPerSecond: number; readonly tolerateSeconds: number } | null;
+    /** Of a run with an input of `TYPICAL_INPUT_BYTES`. */
+    readonly runBytes: number;
+    readonly maxBytes: number;
+  };
+  readonly io: {
+    readonly sizing: 'fixed' | 'ratio' | 'measured';
+    readonly slots: number;
+    readonly cores: number;
+    readonly waitMs: number;
+    readonly computeMs: number;
+  };
+  /** Of the last half to whole minute; null without a daemon. */
+  readonly flow: {
+    readonly windowMs: number;
+    /** Runs that became ready. */
+    readonly arrivals: number;
+    readonly meanDepth: number;
+    /** Attempts that ended, and the sum of their times. */
+    readonly ended: number;
+    readonly durationMs: number;
+  } | null;
+}
+
+export interface ConfigProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** What became of a reload. Only `unchanged` is one without a fault. */
+export type ReloadReply =
+  | { readonly outcome: 'unchanged'; readonly version: string | null; readonly tasks: number }
+  | { readonly outcome: 'invalid'; readonly problems: readonly ConfigProblem[] }
+  | {
+      readonly outcome: 'differs';
+      /** The first few, as `task hash added`, `queues.ready.capacity changed`. */
+      readonly changes: readonly string[];
+      readonly more: number;
+    };
 
 export type TriggerReply = {
   readonly run: string;
@@ -223,6 +324,8 @@ export type RunsMessages = {
   'dead-replay': { body: DeadLetterChoice; reply: { runs: readonly string[]; refused: number } };
   'dead-purge': { body: DeadLetterChoice; reply: { purged: number } };
   view: { body: null; reply: RuntimeView };
+  size: { body: null; reply: SizeView };
+  reload: { body: null; reply: ReloadReply };
 };
 
 /** Keeper of what has happened. */
@@ -232,6 +335,8 @@ export type StoreMessages = {
   show: { body: { run: string }; reply: RunView | null };
   /** Passes on to `runs` what is not marked yet; sums up what became of all. */
   offer: { body: OfferBody; reply: OfferReply };
+  /** Bytes it holds: of runs that are over, of runs that are not, of the marks of files. */
+  usage: { body: null; reply: { history: number; live: number; marks: number } };
 };
 
 export interface LogRecord {
@@ -248,6 +353,11 @@ export type TelemetryMessages = {
   runs: { body: { events: readonly RunEvent[] } };
   /** Answered when everything logged so far is written. */
   flush: { body: null; reply: null };
+  /** Bytes of log lines that wait, and of the mailboxes on its thread. */
+  usage: {
+    body: null;
+    reply: { logBytes: number; mailboxes: readonly { readonly actor: string; readonly bytes: number }[] };
+  };
 };
 
 /** Serves the command line on the control socket; asks the others. */

@@ -23,7 +23,8 @@ import {
   type RuntimeView,
   ThreadName,
 } from '../actors/protocol.ts';
-import type { Config } from './config/index.ts';
+import type { Config, LoadedConfig } from './config/index.ts';
+import type { EarlyStart } from './early-start.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
 import { type Wiring, wireDaemon } from './wiring.ts';
 
@@ -36,6 +37,15 @@ export interface DaemonOptions {
   /** Readable lines for a terminal in place of JSON. */
   readonly pretty?: boolean;
   readonly colours?: boolean;
+  /**
+   * Given where the daemon is the whole process: then its memory is held within the budget, and the allocator is
+   * set for a small process. Without it a library leaves its host alone.
+   */
+  readonly early?: EarlyStart;
+  /** How long before this process's clock began its launcher was started, ms. Default 0. */
+  readonly launchMs?: number;
+  /** Reads the config anew, as at the start; without it there is nothing to reload. */
+  readonly loadConfig?: () => Promise<LoadedConfig>;
   /** Something that cannot be mended from inside: the owner should stop the daemon. */
   readonly onFatal?: (error: ColibriError) => void;
 }
@@ -54,6 +64,7 @@ const REOPEN_MS = { first: 500, most: 10_000 } as const;
 
 export class Daemon {
   readonly #version: string;
+  readonly #launchMs: number;
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #parts: Wiring;
@@ -73,6 +84,7 @@ export class Daemon {
 
   constructor(options: DaemonOptions) {
     this.#version = options.version;
+    this.#launchMs = options.launchMs ?? 0;
     this.#config = options.config;
     this.#clock = options.clock ?? systemClock;
     this.#onFatal = options.onFatal ?? (() => {});
@@ -83,8 +95,10 @@ export class Daemon {
       random: options.random ?? Math.random,
       pretty: options.pretty ?? false,
       colours: options.colours ?? false,
+      early: options.early ?? null,
       log: (level, msg, fields) => this.log(level, msg, fields),
       view: () => this.view(),
+      loadConfig: options.loadConfig ?? null,
       onFatal: (message, cause) => this.#fatal(message, cause),
       onRestarted: (thread) => void this.#reopen(thread),
     });
@@ -141,15 +155,19 @@ export class Daemon {
   }
 
   async #start(): Promise<void> {
-    const { router, scheduler, loopDelay, report, cpu, io } = this.#parts;
+    const { router, scheduler, loopDelay, governor, report, cpu, io } = this.#parts;
     this.#lock = lockStateDir(this.#config.stateDir);
-    await Promise.all([...router.links].map((link) => link.start()));
+    const linked = Promise.all([...router.links].map((link) => link.start()));
+    // While the threads come up.
+    governor?.prepare();
+    await linked;
     await this.#openService();
     if (this.#stopping !== null) throw stoppedError();
     loopDelay.start();
     this.#measureIo();
     scheduler.start();
-    report.readyMs = Math.round(performance.now());
+    governor?.start();
+    report.readyMs = Math.round(performance.now() + this.#launchMs);
     this.log('info', 'ready', {
       ready_ms: report.readyMs,
       pid: process.pid,
@@ -158,6 +176,8 @@ export class Daemon {
       cpu_threads: cpu.slots,
       io_slots: io.slots,
     });
+    // This line does not wait for company: somebody may be waiting for it.
+    this.#parts.telemetry.ask('flush', null).catch(() => {});
   }
 
   /** Metrics and the control socket listen. */
@@ -216,8 +236,9 @@ export class Daemon {
   }
 
   async #windDown(): Promise<void> {
-    const { scheduler, runs, pools, loopDelay, router, system } = this.#parts;
+    const { scheduler, runs, pools, loopDelay, governor, router, system } = this.#parts;
     scheduler.stop();
+    governor?.stop();
     runs.close();
     this.#measuring?.cancel();
     this.#reopening?.cancel();

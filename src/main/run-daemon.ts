@@ -3,8 +3,9 @@
  * fault that cannot be mended from inside ends it with an exit code of its own.
  */
 import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
-import type { Config, Problem } from './config/index.ts';
+import type { Config, LoadedConfig, Problem } from './config/index.ts';
 import { Daemon } from './daemon.ts';
+import type { EarlyStart } from './early-start.ts';
 import { endProcessAtOnce } from './end-process.ts';
 
 export interface RunDaemonOptions {
@@ -13,6 +14,10 @@ export interface RunDaemonOptions {
   readonly version: string;
   readonly pretty: boolean;
   readonly colours: boolean;
+  readonly launchMs: number;
+  readonly early: EarlyStart;
+  /** Reads the config anew. */
+  readonly loadConfig: () => Promise<LoadedConfig>;
 }
 
 /** One press of Ctrl-C may come twice: from the terminal, and passed on by npm or `timeout`. */
@@ -31,6 +36,9 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
     version: options.version,
     pretty: options.pretty,
     colours: options.colours,
+    early: options.early,
+    loadConfig: options.loadConfig,
+    launchMs: options.launchMs,
     onFatal: (error) => {
       code = 1;
       fault ??= error;
@@ -53,12 +61,13 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   // A closed terminal must not end the daemon without its stop. The handlers stay: one more signal on the way
   // out must not end the process with another code.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // A reader that is gone is the log's affair, which goes on without it; nothing else writes there.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  // A reader that is gone must not end the daemon. Where nothing was written, no stream is made for it.
+  const ignoreErrors = () => process.stderr.on('error', () => {});
+  if (options.warnings.length > 0) ignoreErrors();
   process.on('uncaughtException', (error: unknown) => {
     code = 1;
     daemon.log('error', 'fault of the daemon', { error: toErrorData(error, 'internal').message });
-    process.stderr.write(
+    ignoreErrors().write(
       `colibri: fault of the daemon: ${error instanceof Error ? error.stack : String(error)}\n`,
     );
     void daemon.stop().then(ended.resolve);

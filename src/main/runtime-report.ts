@@ -4,7 +4,8 @@ import type { PoolView, RuntimeView, TaskView } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
 import type { CpuPool, IoPool } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
-import { readProcessMemory } from './process-memory.ts';
+import { type MemoryGovernor, readProcessMemory } from './memory/index.ts';
+import type { Reloader } from './reload.ts';
 import type { Router } from './router.ts';
 import type { Scheduler } from './schedule/index.ts';
 
@@ -20,8 +21,12 @@ export interface RuntimeReportOptions {
   readonly io: IoPool;
   readonly guest: IoPool | null;
   readonly loopDelay: LoopDelaySampler;
+  /** Null where the process is not the daemon's alone. */
+  readonly governor: MemoryGovernor | null;
+  readonly reloader: Reloader;
 }
 
+const NO_STEPS = { release: 0, collect: 0, shrink: 0, grow: 0 };
 /** Of the undeliverable messages that are kept. */
 const SHOWN_UNDELIVERABLE = 5;
 
@@ -42,7 +47,7 @@ export class RuntimeReport {
   }
 
   view(stopping: boolean): RuntimeView {
-    const { version, config, system, router, runs, io, guest, loopDelay } = this.#options;
+    const { version, config, system, router, runs, io, guest, loopDelay, governor, reloader } = this.#options;
     return {
       pid: process.pid,
       version,
@@ -65,8 +70,13 @@ export class RuntimeReport {
         .recent()
         .slice(-SHOWN_UNDELIVERABLE)
         .map(({ atMs, reason, envelope: { kind, from, to } }) => ({ atMs, reason, kind, from, to })),
-      memory: readProcessMemory(),
+      memory: {
+        ...readProcessMemory(),
+        budget: config.memory.budgetMb * 2 ** 20,
+        steps: governor?.steps ?? NO_STEPS,
+      },
       lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),
+      configReloadOk: reloader.ok,
     };
   }
 

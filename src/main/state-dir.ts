@@ -8,7 +8,6 @@
  *   that turns out to be held is linked back
  * - whoever has linked the lock looks at those that stand renamed, and withdraws where a living holder is among them
  */
-import { randomBytes } from 'node:crypto';
 import {
   linkSync,
   mkdirSync,
@@ -48,7 +47,7 @@ const ASIDE = 'lock.aside-';
 export function lockStateDir(dir: string): StateDirLock {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    const token = randomBytes(8).toString('hex');
+    const token = uniqueName();
     const me: Holder = { pid: process.pid, ...bornOf(process.pid), token };
     for (let tries = 0; tries < TRIES; tries++) {
       if (tryLink(dir, me)) {
@@ -82,6 +81,11 @@ function heldError(dir: string, holder: Holder): ColibriError {
   );
 }
 
+/** No other process of this machine makes the same one. Random bytes would load the crypto library: 2 MB for a name. */
+function uniqueName(): string {
+  return `${process.pid}-${process.hrtime.bigint().toString(36)}`;
+}
+
 /** False where there is a lock already. */
 function tryLink(dir: string, me: Holder): boolean {
   const whole = join(dir, `${NAME}.${me.pid}.${me.token}`);
@@ -102,7 +106,7 @@ function setAside(dir: string, mayGo: (holder: Holder | null) => boolean): Holde
   const before = readHolder(file);
   // A look first: a lock that is held is not moved at all, but for one that has come in between.
   if (before !== null && !mayGo(before)) return before;
-  const aside = join(dir, `${ASIDE}${randomBytes(8).toString('hex')}`);
+  const aside = join(dir, `${ASIDE}${uniqueName()}`);
   if (!ifThere(() => renameSync(file, aside))) return null;
   const holder = readHolder(aside);
   if (holder === null || mayGo(holder)) {

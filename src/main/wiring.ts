@@ -11,6 +11,7 @@ import {
   ActorSystem,
   type Clock,
   Delivery,
+  GarbageCollector,
   LoopDelaySampler,
   ThreadLink,
 } from '../actors/kernel/index.ts';
@@ -23,7 +24,7 @@ import {
   type TelemetryMessages,
   ThreadName,
 } from '../actors/protocol.ts';
-import { occurrenceId, Runs, runsActor } from '../actors/runs/index.ts';
+import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
 import {
   CpuPool,
   type HostSettings,
@@ -31,14 +32,26 @@ import {
   MEASURED_MAX_SLOTS,
   MeasuredSizing,
   type Pool,
+  startThread,
   threadFile,
 } from '../workers/index.ts';
-import type { Config } from './config/index.ts';
+import type { Config, LoadedConfig } from './config/index.ts';
+import { type EarlyStart, HOST_LIMITS } from './early-start.ts';
+import {
+  findReleasableRanges,
+  historyBytes,
+  MemoryGovernor,
+  type PageRange,
+  readProcessMemory,
+  setOptimising,
+} from './memory/index.ts';
 import { PLACEMENT } from './placement.ts';
+import { Reloader } from './reload.ts';
 import { Router } from './router.ts';
 import { runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
 import { Scheduler } from './schedule/index.ts';
+import { SizeReport } from './size-report.ts';
 
 export interface WiringOptions {
   readonly config: Config;
@@ -48,8 +61,10 @@ export interface WiringOptions {
   readonly random: () => number;
   readonly pretty: boolean;
   readonly colours: boolean;
+  readonly early: EarlyStart | null;
   readonly log: (level: LogRecord['level'], msg: string, fields?: LogRecord['fields']) => void;
   readonly view: () => RuntimeView;
+  readonly loadConfig: (() => Promise<LoadedConfig>) | null;
   /** Something that cannot be mended from inside. */
   readonly onFatal: (message: string, cause: unknown) => void;
   /** A thread is there again after a loss: what was told to the last one has to be told again. */
@@ -69,6 +84,8 @@ export interface Wiring {
   readonly guest: IoPool | null;
   readonly scheduler: Scheduler;
   readonly loopDelay: LoopDelaySampler;
+  /** Null where the process is not the daemon's alone. */
+  readonly governor: MemoryGovernor | null;
   readonly report: RuntimeReport;
 }
 
@@ -100,6 +117,8 @@ export function wireDaemon(options: WiringOptions): Wiring {
     tasks: config.tasks.map(runsTask),
     groups: config.groups,
     queues: config.queues,
+    byteLimits: runsByteLimits(config.memory.budgetMb * 2 ** 20),
+    journalsQueued: config.store.kind !== 'memory',
     record: (seq, events) => store.tryTell('record', { seq, events }) === Delivery.Delivered,
     warn: (message, fields) => log('warn', message, fields),
   });
@@ -122,7 +141,12 @@ export function wireDaemon(options: WiringOptions): Wiring {
     onLost: (task) => log('error', 'no next occurrence found, trying again in an hour', { task }),
   });
   const loopDelay = new LoopDelaySampler(clock);
+  const collector = new GarbageCollector();
+  const governor = options.early === null ? null : createGovernor(options.early);
   const { version } = options;
+  const tidy = options.early === null ? () => {} : () => collector.collect();
+  const reloader = new Reloader({ config, load: options.loadConfig, log, tidy });
+  const size = new SizeReport({ config, system, router, runs, cpu, io, governor });
   const report = new RuntimeReport({
     version,
     config,
@@ -135,6 +159,8 @@ export function wireDaemon(options: WiringOptions): Wiring {
     io,
     guest,
     loopDelay,
+    governor,
+    reloader,
   });
   system.spawn(
     runsActor({
@@ -147,16 +173,21 @@ export function wireDaemon(options: WiringOptions): Wiring {
         }
       },
       view: options.view,
+      size: () => size.view(),
+      reload: () => reloader.reload(),
     }),
   );
-  return { system, router, telemetry, runs, pools, cpu, io, guest, scheduler, loopDelay, report };
+  return { system, router, telemetry, runs, pools, cpu, io, guest, scheduler, loopDelay, governor, report };
 
   function addLink(name: ThreadName, held: readonly IoPool[]): void {
     router.add(
       new ThreadLink({
         name,
-        file: threadFile('host'),
+        file: (start) =>
+          (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
+          startThread('host', start),
         workerData: { settings: hostSettings(options) },
+        resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
         clock,
@@ -169,6 +200,48 @@ export function wireDaemon(options: WiringOptions): Wiring {
         onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
       }),
     );
+  }
+
+  function createGovernor({ native: loaded }: EarlyStart): MemoryGovernor {
+    const native = 'native' in loaded ? loaded.native : null;
+    let ranges: readonly PageRange[] = [];
+    if ('missing' in loaded)
+      log('warn', 'memory is not given back to the system', { reason: loaded.missing });
+    return new MemoryGovernor({
+      clock,
+      budgetBytes: config.memory.budgetMb * 2 ** 20,
+      readMemory: readProcessMemory,
+      heapBytes: () =>
+        [...router.links].reduce((sum, link) => sum + link.stats.heapBytes, process.memoryUsage().heapUsed),
+      runsUserCode: config.modules.length > 0,
+      ended: () => runs.ended,
+      active: () => pools.reduce((sum, pool) => sum + pool.active, 0),
+      hands: {
+        mapSingly() {
+          if (native === null) return;
+          ranges = findReleasableRanges();
+          native.mapSingly(ranges);
+        },
+        releasePages: () => {
+          for (const range of ranges) native?.release(range);
+        },
+        trim: () => native?.trim(),
+        setOptimising,
+        collect() {
+          collector.collect();
+          for (const link of router.links) link.collect();
+        },
+      },
+      cpu: {
+        get threads() {
+          return cpu.slots;
+        },
+        maxThreads: config.pools.cpu.threads,
+        setThreads: (threads) => cpu.resize(threads),
+        setNarrow: (narrow) => cpu.setNarrow(narrow),
+      },
+      warn: (message, fields) => log('warn', message, fields),
+    });
   }
 
   function createCpuPool(): CpuPool {
@@ -216,7 +289,7 @@ function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings 
       configVersion: config.version,
       tasks: config.tasks.map((task) => task.name),
     },
-    store: config.retention,
+    store: { ...config.retention, maxBytes: historyBytes(config) },
     control: { socketPath: join(config.stateDir, 'control.sock') },
     io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
     modules: config.modules,

@@ -8,11 +8,13 @@ export {
   PoolName,
   type WorkSource,
 } from '../actors/execution.ts';
-export { CpuPool, type CpuPoolOptions } from './cpu-pool/cpu-pool.ts';
+export { CpuPool, type CpuPoolOptions, DEFAULT_LIMITS as CPU_HEAP_LIMITS } from './cpu-pool/cpu-pool.ts';
+export { CHUNK_BYTES } from './files/chunk-buffers.ts';
+export { codecBytes } from './files/codec-memory.ts';
 export type { BuiltInHandler, Handler, HandlerContext, HandlerLog } from './handler.ts';
 export { builtInHandlers } from './handlers/index.ts';
 export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
 export { ioSlots, MEASURED_MAX_SLOTS, MeasuredSizing } from './io-pool/pool-size.ts';
 export type { UserModule } from './registry.ts';
 export type { HostSettings } from './threads/host-settings.ts';
-export { threadFile } from './threads/thread-files.ts';
+export { startThread, threadFile } from './threads/thread-files.ts';

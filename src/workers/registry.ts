@@ -5,6 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
 import type { BuiltInHandler, Handler } from './handler.ts';
+import { importModule } from './threads/thread-files.ts';
 
 /** A file with a handler in it: its default export, or its export named `handler`. */
 export interface UserModule {
@@ -30,7 +31,7 @@ export class Registry {
   constructor(options: RegistryOptions) {
     for (const module of options.modules) this.#modules.set(module.name, module);
     for (const { name, handle } of options.builtIns) this.#handlers.set(name, handle as Handler);
-    this.#importModule = options.importModule ?? ((url) => import(url));
+    this.#importModule = options.importModule ?? importModule;
   }
 
   /** Every name that resolves, loaded or not. */

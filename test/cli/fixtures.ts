@@ -71,6 +71,10 @@ export function cliRig(socketPath = '/nowhere/control.sock'): CliRig {
           made.loaded.push(file);
           return { config, warnings: [] };
         },
+        sizeOf: async () => {
+          throw new ColibriError('internal', 'expected no ledger to be computed');
+        },
+        stateDirOf: async () => dirname(socketPath),
         formatProblem: ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,
         runDaemon: async () => {
           throw new ColibriError('internal', 'expected no daemon to be started');

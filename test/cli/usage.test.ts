@@ -4,7 +4,20 @@ import { ColibriError, ERROR_CODES } from '../../src/actors/kernel/index.ts';
 import { exitCodeOf } from '../../src/main/cli/exit-codes.ts';
 import { cliRig } from './fixtures.ts';
 
-const COMMANDS = ['run', 'check', 'trigger', 'tasks', 'runs', 'show', 'cancel', 'dead', 'status', 'version'];
+const COMMANDS = [
+  'run',
+  'check',
+  'trigger',
+  'tasks',
+  'runs',
+  'show',
+  'cancel',
+  'dead',
+  'reload',
+  'status',
+  'size',
+  'version',
+];
 
 test('no command is wrong usage and shows the help; asking for help is not', async () => {
   const cli = cliRig();

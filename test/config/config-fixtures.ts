@@ -6,6 +6,7 @@ import {
   parseConfigText,
   type TextOptions,
 } from '../../src/main/config/index.ts';
+import { parseCron } from '../../src/main/schedule/parse/index.ts';
 import type { BuiltInHandler } from '../../src/workers/handler.ts';
 
 const nothing = () => null;
@@ -70,7 +71,7 @@ export const builtIns: readonly BuiltInHandler[] = [
   },
 ];
 
-export const textOptions: TextOptions = { file: '/etc/app/c.yaml', env: {}, cores: 4, builtIns };
+export const textOptions: TextOptions = { file: '/etc/app/c.yaml', env: {}, cores: 4, builtIns, parseCron };
 
 export async function load(text: string, more: Partial<TextOptions> = {}): Promise<LoadedConfig> {
   return await parseConfigText(text, { ...textOptions, ...more });

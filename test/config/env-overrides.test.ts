@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cronFields } from '../support/cron-fields.ts';
 import { load, problemsOf, warningsOf } from './config-fixtures.ts';
 
 const TASKS = `
@@ -43,7 +44,12 @@ test('tasks by name, where - counts as _', async () => {
   });
   assert.equal(config.tasks[0]?.timeoutMs, 1000);
   assert.equal(config.tasks[0]?.with.algorithm, 'sha1');
-  assert.deepEqual(config.tasks[0]?.schedule, { kind: 'cron', expression: '*/5 * * * *', timeZone: null });
+  assert.deepEqual(config.tasks[0]?.schedule, {
+    kind: 'cron',
+    expression: '*/5 * * * *',
+    timeZone: null,
+    fields: cronFields('*/5 * * * *'),
+  });
   assert.equal(config.tasks[1]?.backoff.baseMs, 4000);
   assert.equal(config.tasks[2]?.with.word, 12);
 });

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigInvalid, configSchema, findConfigFile, loadConfig } from '../../src/main/config/index.ts';
+import { cronFields } from '../support/cron-fields.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { load, problemsOf, textOptions, warningsOf } from './config-fixtures.ts';
 import { CONTRACT } from './contract-example.ts';
@@ -29,7 +30,11 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
       io: { sizing: 'ratio', slots: 20, waitMs: 80, computeMs: 20 },
     },
     queues: {
-      ready: { capacity: 15_000, whenFull: 'block' },
+      ready: {
+        capacity: 15_000,
+        rates: { backlogPerSecond: 500, tolerateSeconds: 30 },
+        whenFull: 'block',
+      },
       delayed: { capacity: 20_000 },
       retry: { capacity: 2000 },
       deadLetter: { capacity: 2000, whenFull: 'drop-oldest' },
@@ -46,7 +51,12 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
         pool: 'cpu',
         with: { algorithm: 'sha256', manifest: '/etc/app/out/SHA256SUMS' },
         each: { root: '/etc/app/inbox', pattern: '**/*' },
-        schedule: { kind: 'cron', expression: '*/5 * * * * *', timeZone: 'Europe/Berlin' },
+        schedule: {
+          kind: 'cron',
+          expression: '*/5 * * * * *',
+          timeZone: 'Europe/Berlin',
+          fields: cronFields('*/5 * * * * *'),
+        },
         misfire: { policy: 'run-once', graceMs: null, max: 100 },
         overlap: 'skip',
         splayMs: 0,
@@ -128,6 +138,7 @@ test('schedules: every, at, cron words', async () => {
     kind: 'cron',
     expression: '@hourly',
     timeZone: null,
+    fields: cronFields('0 * * * *'),
   });
   assert.equal(await schedule('priority: 1'), null);
 });

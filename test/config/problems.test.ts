@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigInvalid, formatProblem, resolveConfig } from '../../src/main/config/index.ts';
+import { parseCron } from '../../src/main/schedule/parse/index.ts';
 import { builtInHandlers } from '../../src/workers/index.ts';
 import { builtIns, load, problemsOf, warningsOf } from './config-fixtures.ts';
 
@@ -174,20 +175,37 @@ test('tasks: when they run', async () => {
   );
 });
 
-test('the parser of cron expressions is asked once for each expression and zone', async () => {
+test('zones that the schedule can compute with are known, and nothing else is', async () => {
+  for (const zone of ['Asia/Calcutta', 'europe/berlin', 'UTC', '"+02:00"', '"-0330"']) {
+    assert.deepEqual(await problemsOf(task('schedule: "@daily"', `time_zone: ${zone}`)), [], zone);
+  }
+  for (const zone of [
+    '"2026-01-01T00:00Z"',
+    '"2026-01-01T00:00[Europe/Berlin]"',
+    'SystemV/EST5',
+    'Etc/Unknown',
+  ]) {
+    const [problem] = await problemsOf(task('schedule: "@daily"', `time_zone: ${zone}`));
+    assert.match(problem ?? '', /expected the IANA name of a time zone/, zone);
+  }
+});
+
+test('the parser of cron expressions is asked once for each expression', async () => {
   const asked: string[] = [];
-  const checkCron = (expression: string, zone: string | null) => {
-    asked.push(`${expression} ${zone}`);
-    return expression.startsWith('61') ? 'expected a minute from 0 to 59, got 61' : null;
+  const counted = (expression: string) => {
+    asked.push(expression);
+    return expression.startsWith('61')
+      ? { problem: 'expected a minute from 0 to 59, got 61' }
+      : parseCron(expression);
   };
   const text = ['61 * * * *', '5 * * * *', '61 * * * *'].map(
     (cron, i) => `  - { name: t${i}, handler: noop, schedule: "${cron}", time_zone: Asia/Tokyo }\n`,
   );
-  assert.deepEqual(await problemsOf(`tasks:\n${text.join('')}`, { checkCron }), [
+  assert.deepEqual(await problemsOf(`tasks:\n${text.join('')}`, { parseCron: counted }), [
     'c.yaml:2:42: tasks[0] (t0).schedule: expected a minute from 0 to 59, got 61',
     'c.yaml:4:42: tasks[2] (t2).schedule: expected a minute from 0 to 59, got 61',
   ]);
-  assert.deepEqual(asked, ['61 * * * * Asia/Tokyo', '5 * * * * Asia/Tokyo']);
+  assert.deepEqual(asked, ['61 * * * *', '5 * * * *']);
 });
 
 test('tasks: retries, groups and times', async () => {
@@ -404,11 +422,17 @@ test('a config made in code has paths instead of lines', () => {
   });
   assert.equal(resolveConfig(raw, options).config.pools.io.slots, 3);
   assert.equal(resolveConfig(undefined, options).config.file, null);
+  const cron = { tasks: [{ name: 'a', handler: 'noop', schedule: '* * * * *' }] };
+  assert.throws(
+    () => resolveConfig(cron, options),
+    /expected no cron expression, got "\* \* \* \* \*": options.parseCron/,
+  );
+  assert.equal(resolveConfig(cron, { ...options, parseCron }).config.tasks[0]?.schedule?.kind, 'cron');
 });
 
 test('an error of the loader itself is not taken for a bad config', async () => {
   const broken = () => {
     throw new TypeError('broken');
   };
-  await assert.rejects(load(task('schedule: "@daily"'), { checkCron: broken }), TypeError);
+  await assert.rejects(load(task('schedule: "@daily"'), { parseCron: broken }), TypeError);
 });

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { tempDir } from '../support/temp-dir.ts';
 import { Harness } from './harness.ts';
 
 test('a result comes back as JSON text, undefined as null', async (t) => {
@@ -67,4 +71,21 @@ test('warm starts a thread ahead of the first order', async (t) => {
   assert.equal(harness.pool.threadCount, 1);
   assert.equal(harness.pool.active, 0);
   assert.equal((await harness.run('nothing')).status, 'success');
+});
+
+test('each thread tells what its heap uses, but one inside a long native call', async (t) => {
+  const harness = new Harness(t, { threads: 2 });
+  assert.deepEqual(await harness.pool.heapBytes(1000), []);
+  await harness.run('nothing');
+  const [bytes] = await harness.pool.heapBytes(5000);
+  assert.ok(bytes !== null && bytes !== undefined && bytes > 1_000_000 && bytes < 64_000_000, `${bytes}`);
+  const pipe = join(tempDir(t), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const blocked = harness.run('native', { value: pipe });
+  await harness.reached(1);
+  // It says that it is there just before the call.
+  while (!(await harness.pool.heapBytes(50)).includes(null));
+  closeSync(openSync(pipe, 'w'));
+  assert.equal((await blocked).status, 'success');
+  assert.ok(!(await harness.pool.heapBytes(5000)).includes(null));
 });

@@ -11,6 +11,7 @@ import { runsTask } from '../../src/main/runs-tasks.ts';
 import { Scheduler } from '../../src/main/schedule/index.ts';
 import { builtInHandlers } from '../../src/workers/index.ts';
 import { setup, taskSpec } from '../runs/runs-setup.ts';
+import { cronFields } from '../support/cron-fields.ts';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -188,7 +189,12 @@ test('T15: every timer wakes 2 ms early: one run per occurrence, none before its
     tasks: [
       {
         name: 'tick',
-        schedule: { kind: 'cron', expression: '* * * * * *', timeZone: 'UTC' },
+        schedule: {
+          kind: 'cron',
+          expression: '* * * * * *',
+          timeZone: 'UTC',
+          fields: cronFields('* * * * * *'),
+        },
         misfire: { policy: 'run-once', graceMs: null, max: 100 },
         splayMs: 0,
         runOnStart: false,

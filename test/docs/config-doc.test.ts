@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/main/config/index.ts';
 import { configSchema } from '../../src/main/config/schema.ts';
-import { cronProblem } from '../../src/main/schedule/index.ts';
+import { parseCron } from '../../src/main/schedule/parse/index.ts';
 import { builtInHandlers } from '../../src/workers/index.ts';
 import { plain, ROOT, readDocument, rowsBelow } from './markdown.ts';
 import { keysOf } from './schema-keys.ts';
@@ -48,7 +48,7 @@ for (const file of ['configs/example.yaml', 'configs/colibri.yaml']) {
       env: {},
       cores: 4,
       builtIns: builtInHandlers,
-      checkCron: cronProblem,
+      parseCron,
       isFolder: () => true,
     });
     assert.deepEqual(warnings, []);
@@ -62,6 +62,7 @@ test('configs/example.yaml shows every built-in handler', async () => {
     env: {},
     cores: 4,
     builtIns: builtInHandlers,
+    parseCron,
   });
   const shown = new Set(config.tasks.map((task) => task.handler));
   for (const { name } of builtInHandlers) assert.ok(shown.has(name), name);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfigText } from '../../src/main/config/index.ts';
-import { cronProblem } from '../../src/main/schedule/index.ts';
+import { parseCron } from '../../src/main/schedule/parse/index.ts';
 import { builtInHandlers } from '../../src/workers/index.ts';
 import { DOCUMENTS, fencedBlocks, readDocument } from './markdown.ts';
 
@@ -38,7 +38,7 @@ for (const { name, text } of blocks) {
       env: {},
       cores: 4,
       builtIns: builtInHandlers,
-      checkCron: cronProblem,
+      parseCron,
       isFolder: () => true,
       listModules: ({ root }) => ({ files: modules.map((one) => `${root}/${one}.ts`), complete: true }),
     });

@@ -48,7 +48,8 @@ test('control frames come back as they were', () => {
   const frames: ControlFrame[] = [
     { k: 'ready' },
     { k: 'ping', n: 4 },
-    { k: 'pong', n: 4, delayMs: 1.5 },
+    { k: 'pong', n: 4, delayMs: 1.5, heapBytes: 4_000_000 },
+    { k: 'collect' },
     { k: 'close' },
     { k: 'closed' },
     { k: 'lost', thread: 'guest', cause: { code: 'thread-lost', message: 'gone' } },

@@ -4,7 +4,7 @@ import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../sr
 import type { Answer } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { RunEvent } from '../../src/actors/protocol.ts';
-import { Runs, type RunsOptions, type RunsTask } from '../../src/actors/runs/index.ts';
+import { Runs, type RunsByteLimits, type RunsOptions, type RunsTask } from '../../src/actors/runs/index.ts';
 
 export function taskSpec(fields: Partial<RunsTask> & { name: string }): RunsTask {
   return {
@@ -99,6 +99,8 @@ export function setup(
     slots?: number;
     acknowledge?: boolean;
     queues?: Partial<RunsOptions['queues']>;
+    byteLimits?: RunsByteLimits;
+    journalsQueued?: boolean;
     groups?: RunsOptions['groups'];
     random?: () => number;
     onBatch?: (events: readonly RunEvent[]) => void;
@@ -118,6 +120,8 @@ export function setup(
       deadLetter: { capacity: 100, whenFull: 'drop-oldest' },
       ...options.queues,
     },
+    ...(options.byteLimits === undefined ? {} : { byteLimits: options.byteLimits }),
+    ...(options.journalsQueued === undefined ? {} : { journalsQueued: options.journalsQueued }),
     record: (seq, batch) => {
       options.onBatch?.(batch);
       events.push(...batch.map((event) => ({ ...event })));

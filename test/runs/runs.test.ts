@@ -398,6 +398,61 @@ test('attempts stay apart in the journal although it is slow; a success carries 
   assert.equal(runs.table.size, 0);
 });
 
+test('a store that does not outlive the process is told of a run when it begins, or ends before it has', async () => {
+  const { clock, runs, pool, trigger, finish, events, settle } = setup(
+    [taskSpec({ name: 'a', maxRetry: 1, withJson: '{"x":1}' })],
+    { slots: 1, journalsQueued: false, queues: { ready: { capacity: 2, whenFull: 'reject' } } },
+  );
+  const createdAtMs = clock.wallMs();
+  trigger('a', { payload: '{"y":2}' });
+  const [first] = pool.held.keys();
+  const second = trigger('a').value as { run: string };
+  const third = trigger('a').value as { run: string };
+  trigger('a');
+  await settle();
+  const about = (run: string) => events.filter((event) => event.run === run);
+  assert.deepEqual([about(second.run), about(third.run)], [[], []], 'they are main\u2019s alone');
+  const origin = { origin: 'manual', createdAtMs } as const;
+  assert.deepEqual(about(first!), [
+    {
+      run: first,
+      task: 'a',
+      state: 'running',
+      attempt: 1,
+      atMs: createdAtMs,
+      lagMs: 0,
+      ...origin,
+      input: '{"x":1,"y":2}',
+    },
+  ]);
+  const skipped = events.find((event) => event.state === 'skipped');
+  assert.deepEqual(
+    [skipped?.origin, skipped?.createdAtMs, skipped?.input],
+    ['manual', createdAtMs, '{"x":1}'],
+  );
+  await clock.advance(500);
+  runs.cancel(third.run);
+  finish(first!, failed);
+  await settle();
+  assert.deepEqual(
+    about(third.run).map(({ state, createdAtMs: at }) => [state, at]),
+    [['cancelled', createdAtMs]],
+  );
+  const [, begun] = [first, ...pool.held.keys()];
+  assert.equal(begun, second.run);
+  assert.equal(about(second.run)[0]?.lagMs, 500);
+  assert.equal(about(second.run)[0]?.createdAtMs, createdAtMs);
+  finish(second.run);
+  await clock.advance(2000);
+  await settle();
+  const retried = about(first!).map(({ state, origin: from }) => [state, from]);
+  assert.deepEqual(retried, [
+    ['running', 'manual'],
+    ['retrying', undefined],
+    ['running', undefined],
+  ]);
+});
+
 test('a batch of large errors stays far below what a link takes at once', async () => {
   const sizes: number[] = [];
   const { pool, trigger, finish, settle, events } = setup([taskSpec({ name: 'a' })], {

@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 };
 
 test('npm start is the daemon itself: a shell in between would keep SIGTERM to itself', () => {
-  assert.match(manifest.scripts.start ?? '', /^exec node /);
+  assert.match(manifest.scripts.start ?? '', /^exec (?:node|dist\/colibri\.sh) /);
 });
 
 test('the runtime is pinned, the same for both architectures, and is the one that runs this', () => {

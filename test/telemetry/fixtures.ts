@@ -90,8 +90,15 @@ export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
     loopDelay: { p50: 0.0001, p99: 0.002, max: 0.004 },
     undeliverable: { telemetry: 0 },
     lastUndeliverable: [],
-    memory: { rss: 30_000_000, anon: 22_000_000, file: 8_000_000 },
+    memory: {
+      rss: 30_000_000,
+      anon: 22_000_000,
+      file: 8_000_000,
+      budget: 41_943_040,
+      steps: { release: 12, collect: 3, shrink: 0, grow: 0 },
+    },
     lateOutcomes: 0,
+    configReloadOk: true,
     ...fields,
   };
 }
@@ -129,7 +136,8 @@ export function rig(
     tryTell: () => 'delivered',
     ask: async () => (await view()) as N[string]['reply'],
   });
-  const behaviour = definition.create({ clock, ref } as ActorContext);
+  const system = { mailboxes: () => [{ actor: 'store', depth: 1, bytes: 77 }] };
+  const behaviour = definition.create({ clock, ref, system } as unknown as ActorContext);
   const send: Rig['send'] = async (kind, body) => {
     let failure: unknown = null;
     let value: unknown = null;

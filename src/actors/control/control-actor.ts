@@ -4,7 +4,13 @@
  */
 import type { ActorContext, ActorDefinition, Answer, Behaviour, EnvelopeOf } from '../kernel/index.ts';
 import { assertNever } from '../kernel/index.ts';
-import type { ControlMessages, RunsMessages, StoreMessages, TelemetryMessages } from '../protocol.ts';
+import {
+  type ControlMessages,
+  MAILBOXES,
+  type RunsMessages,
+  type StoreMessages,
+  type TelemetryMessages,
+} from '../protocol.ts';
 import { ControlServer } from './control-server.ts';
 
 export interface ControlOptions {
@@ -17,7 +23,7 @@ export interface ControlOptions {
 export function controlActor(options: ControlOptions): ActorDefinition<ControlMessages> {
   return {
     name: 'control',
-    mailbox: { capacity: 16, capacityBytes: 64 * 1024, whenFull: 'reject' },
+    mailbox: MAILBOXES.control,
     create: (context) => new Control(options, context),
   };
 }

@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { ColibriError, type ErrorCode, toErrorData } from '../kernel/index.ts';
 import { errorDocument } from './documents.ts';
-import { ROUTES, type Route, type RouteContext } from './routes.ts';
+import { ConfigRefused, ROUTES, type Route, type RouteContext } from './routes.ts';
 import { type BoundSocket, bindSocket } from './socket-file.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -70,7 +70,8 @@ export class ControlServer {
     } catch (error) {
       const data = toErrorData(error, 'internal');
       const status = error instanceof HttpProblem ? error.status : statusOf(data.code);
-      send(response, status, { error: errorDocument(data) });
+      const problems = error instanceof ConfigRefused ? { problems: error.problems } : {};
+      send(response, status, { ...problems, error: errorDocument(data) });
       // What is left of a body that is too large is not read.
       if (status === 413) response.once('finish', () => request.destroy());
     }
@@ -165,7 +166,10 @@ function statusOf(code: ErrorCode): number {
     case 'usage':
       return 400;
     case 'overlap-refused':
+    case 'restart-needed':
       return 409;
+    case 'config-invalid':
+      return 422;
     case 'queue-full':
       return 429;
     case 'mailbox-full':

@@ -1,12 +1,13 @@
 /**
  * The routes of the control socket: each asks the actor that knows and answers with a document. No state here.
  *
- *   GET  /version  /status  /tasks  /runs?task&state&limit  /runs/ID  /dead?task&limit
- *   POST /trigger {task, payload?, wait?, force?}  /runs/ID/cancel  /dead/replay  /dead/purge {runs|task|all}  /stop
+ *   GET  /version  /status  /size  /tasks  /runs?task&state&limit  /runs/ID  /dead?task&limit
+ *   POST /trigger {task, payload?, wait?, force?}  /runs/ID/cancel  /dead/replay  /dead/purge {runs|task|all}
+ *        /reload  /stop
  */
-import { type ActorRef, ColibriError, didYouMean, toErrorData } from '../kernel/index.ts';
-import type { DeadLetterChoice, RunsMessages, RunView, StoreMessages } from '../protocol.ts';
-import { deadLetterDocument, runDocument, statusDocument, taskDocument } from './documents.ts';
+import { type ActorRef, assertNever, ColibriError, didYouMean, toErrorData } from '../kernel/index.ts';
+import type { ConfigProblem, DeadLetterChoice, RunsMessages, RunView, StoreMessages } from '../protocol.ts';
+import { deadLetterDocument, runDocument, sizeDocument, statusDocument, taskDocument } from './documents.ts';
 import { parseDeadChoice, parseDeadFilter, parseRunFilter, parseTrigger } from './requests.ts';
 
 /** Whom the routes ask, and the seats of what they cannot do themselves. */
@@ -48,6 +49,11 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/status',
     answer: async (_request, { runs, wallMs }) => statusDocument(await runs.ask('view', null), wallMs()),
+  },
+  {
+    method: 'GET',
+    path: '/size',
+    answer: async (_request, { runs }) => sizeDocument(await runs.ask('size', null)),
   },
   {
     method: 'GET',
@@ -100,6 +106,7 @@ export const ROUTES: readonly Route[] = [
       );
     },
   },
+  { method: 'POST', path: '/reload', answer: reload },
   {
     method: 'POST',
     path: '/stop',
@@ -227,6 +234,42 @@ async function audited<T>(
   } catch (error) {
     audit(command, { ...fields, answer: 'refused', code: toErrorData(error, 'internal').code });
     throw error;
+  }
+}
+
+/** As long as a large file may take to be read and checked beside everything else. */
+const RELOAD_MS = 60_000;
+
+/** The config has problems; the document names each with its place. */
+export class ConfigRefused extends ColibriError {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(
+      'config-invalid',
+      `expected a config without problems, got ${problems.length}; nothing has changed`,
+    );
+    this.problems = problems;
+  }
+}
+
+/** The daemon writes down itself what came of it. */
+async function reload(_request: RouteRequest, { runs }: RouteContext): Promise<unknown> {
+  const reply = await runs.ask('reload', null, { timeoutMs: RELOAD_MS });
+  switch (reply.outcome) {
+    case 'unchanged':
+      return { changed: false, config_version: reply.version, tasks: reply.tasks };
+    case 'invalid':
+      throw new ConfigRefused(reply.problems);
+    case 'differs': {
+      const more = reply.more === 0 ? '' : ` and ${reply.more} more`;
+      throw new ColibriError(
+        'restart-needed',
+        `expected the config in use, got another one: ${reply.changes.join(', ')}${more}; nothing has changed, restart the daemon to take it up`,
+      );
+    }
+    default:
+      return assertNever(reply, 'outcome of a reload');
   }
 }
 

@@ -87,6 +87,7 @@ export class CreditChannel {
       queued: this.#outbox.depth,
       waiting: this.#outbox.waiting,
       unconsumed: this.#unconsumed.size,
+      heldBytes: this.#outbox.bytes + this.#credit.bytes - this.#bytesLeft,
       insidePeak: this.#insidePeak,
       refused: this.#outbox.refused.full,
     };
@@ -264,6 +265,8 @@ export interface ChannelStats {
   readonly waiting: number;
   /** Sent and not known to be consumed. */
   readonly unconsumed: number;
+  /** Of both: each is kept here until it is consumed there. At most twice the credit. */
+  readonly heldBytes: number;
   /** The most envelopes received that were not yet consumed at one time. */
   readonly insidePeak: number;
   /** Envelopes refused because the outbox was full. */

@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   'overlap-refused':
     'The task is still running and its overlap policy refuses another run; --force overrides.',
   'queue-full': 'The ready queue is at its capacity and its policy is to reject.',
+  'restart-needed': 'The config differs from the one in use, and only a start takes up a new one.',
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
   'state-dir-held': 'Another daemon holds the state directory.',
@@ -58,13 +59,27 @@ export const ERROR_TEXT_LIMIT = 4096;
 /** The most causes kept of one error; a chain that leads back to itself ends here too. */
 export const CAUSE_LIMIT = 5;
 
+/** The same in every copy of this class: a built program has one in each of its parts. */
+const BRAND = Symbol.for('colibri.error');
+
 export class ColibriError extends Error {
   readonly code: ErrorCode;
+
+  /** Errors of the other parts count too; those of a subclass are its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a subclass inherits this, and is asked in its own name
+    if (this !== ColibriError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
 
   constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.name = 'ColibriError';
     this.code = code;
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 }
 
@@ -85,7 +100,8 @@ export function toErrorData(thrown: unknown, fallback: ErrorCode = 'handler-fail
 function toData(thrown: unknown, fallback: ErrorCode, causes: number): ErrorData {
   try {
     if (thrown instanceof ColibriError) {
-      return withoutUndefined(thrown.code, thrown.message, thrown.stack, causes, thrown.cause);
+      const code = Object.hasOwn(ERROR_CODES, thrown.code) ? thrown.code : fallback;
+      return withoutUndefined(code, thrown.message, thrown.stack, causes, thrown.cause);
     }
     if (thrown instanceof Error) {
       const text = thrown.message === '' ? thrown.name : thrown.message;
@@ -98,6 +114,15 @@ function toData(thrown: unknown, fallback: ErrorCode, causes: number): ErrorData
   } catch {
     return { code: fallback, message: 'a value that cannot be described was thrown' };
   }
+}
+
+/** The error as it is kept: without stacks, which have gone to the log. */
+export function withoutStack(error: ErrorData): ErrorData;
+export function withoutStack(error: ErrorData | null): ErrorData | null;
+export function withoutStack(error: ErrorData | null): ErrorData | null {
+  if (error === null) return null;
+  const { code, message, cause } = error;
+  return cause === undefined ? { code, message } : { code, message, cause: withoutStack(cause) };
 }
 
 /** Code units of text in an error and its causes: what keeping or sending it costs. */

@@ -12,6 +12,7 @@ export { DEFAULT_ASK_TIMEOUT_MS, type RemoteGate } from './actor-ref.ts';
 export { ActorSystem, type ActorSystemOptions } from './actor-system.ts';
 export { checkSchema, type SchemaPath, type SchemaProblem, withDefaults } from './check-schema.ts';
 export { type Clock, type ClockTimer, systemClock } from './clock.ts';
+export { GarbageCollector } from './collect-garbage.ts';
 export { type ChannelStats, type Credit, DEFAULT_CREDIT } from './credit-channel.ts';
 export { describeSchema, describeValue } from './describe-schema.ts';
 export {
@@ -32,6 +33,7 @@ export {
   type ErrorData,
   fromErrorData,
   toErrorData,
+  withoutStack,
 } from './errors.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
@@ -47,6 +49,7 @@ export { didYouMean, editDistance, nearestName } from './nearest-name.ts';
 export { printable } from './printable.ts';
 export { DEFAULT_RESTART, type RestartIntensity, RestartWindow } from './supervisor.ts';
 export { TestClock } from './test-clock.ts';
+export { errorBytes, textBytes } from './text-bytes.ts';
 export { type HostData, runThreadHost, type ThreadHostOptions } from './thread-host.ts';
 export type { Heartbeat } from './thread-life.ts';
 export { ThreadLink } from './thread-link.ts';

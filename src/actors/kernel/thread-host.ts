@@ -10,6 +10,7 @@ import { ActorSystem } from './actor-system.ts';
 import { type Credit, CreditChannel } from './credit-channel.ts';
 import type { Envelope } from './envelope.ts';
 import { ColibriError } from './errors.ts';
+import { Tidier } from './tidier.ts';
 import type { UndeliverableReason } from './undeliverable.ts';
 import { asEnvelope, asReply, type ControlFrame, encodeControl, parseFrame } from './wire.ts';
 
@@ -22,6 +23,8 @@ export interface HostData {
 }
 
 export interface ThreadHostOptions {
+  /** Default: what the thread was started with. */
+  readonly data?: HostData;
   /** The whole catalog; the placement picks. Spawned in this order, stopped in reverse. */
   readonly definitions: readonly AnyActorDefinition[];
   /** Before the main thread is told that this one is ready. */
@@ -33,6 +36,7 @@ export interface ThreadHostOptions {
 
 /** How often the delay of the event loop is looked at: rare enough to cost an idle thread nothing. */
 const SAMPLE_EVERY_MS = 250;
+const TIDY_EVERY_MS = 10_000;
 
 /** @throws `internal` on a thread that no link started */
 export function runThreadHost(options: ThreadHostOptions): ActorSystem {
@@ -42,7 +46,7 @@ export function runThreadHost(options: ThreadHostOptions): ActorSystem {
       'expected to run on a thread that a thread link started, got the main thread',
     );
   }
-  const host = new ThreadHost(parentPort, workerData as HostData, options);
+  const host = new ThreadHost(parentPort, options.data ?? (workerData as HostData), options);
   void host.open();
   return host.system;
 }
@@ -52,6 +56,7 @@ class ThreadHost {
   readonly #port: MessagePort;
   readonly #options: ThreadHostOptions;
   readonly #channel: CreditChannel;
+  readonly #tidier = new Tidier({ busyEveryMs: TIDY_EVERY_MS });
   #worstDelayMs = 0;
   #closing = false;
 
@@ -101,8 +106,11 @@ class ThreadHost {
         return this.#channel.accept(frame);
       case 'ping':
         this.#channel.flush();
-        this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs });
+        this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs, heapBytes: heapBytes() });
         this.#worstDelayMs = 0;
+        return;
+      case 'collect':
+        this.#tidier.collect();
         return;
       case 'lost':
         return this.system.threadLost(frame.thread, frame.cause);
@@ -132,10 +140,15 @@ class ThreadHost {
     const dueMono = performance.now() + SAMPLE_EVERY_MS;
     const timer = setTimeout(() => {
       this.#worstDelayMs = Math.max(this.#worstDelayMs, performance.now() - dueMono);
+      this.#tidier.worked();
       this.#sampleDelay();
     }, SAMPLE_EVERY_MS);
     timer.unref();
   }
+}
+
+function heapBytes(): number {
+  return process.memoryUsage().heapUsed;
 }
 
 /** Thrown where nobody catches it: the thread ends, and the link learns why. */

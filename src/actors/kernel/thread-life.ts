@@ -6,7 +6,7 @@
  * Heartbeats are counted in beats and not in time: where this side was busy or suspended itself, one beat was
  * missed and not fifty.
  */
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Clock, ClockTimer } from './clock.ts';
 import { ERROR_CODES, type ErrorCode, type ErrorData, toErrorData } from './errors.ts';
 import { type ControlFrame, type DataFrame, encodeControl, parseFrame } from './wire.ts';
@@ -17,9 +17,11 @@ export interface Heartbeat {
   readonly missedMs: number;
 }
 
+export type StartThread = (options: WorkerOptions) => Worker;
+
 export interface ThreadLifeOptions {
   readonly name: string;
-  readonly file: string | URL;
+  readonly file: string | URL | StartThread;
   readonly workerData: Readonly<Record<string, unknown>>;
   readonly resourceLimits: ResourceLimits | undefined;
   readonly clock: Clock;
@@ -52,6 +54,7 @@ export class ThreadLife {
   #silentBeats = 0;
   #nextPing = 0;
   #loopDelayMs = 0;
+  #heapBytes = 0;
   #malformed = 0;
 
   /** True once the thread is gone for real. */
@@ -69,11 +72,9 @@ export class ThreadLife {
     this.gone = promise;
     this.#setGone = resolve;
     this.#options = options;
-    this.#worker = new Worker(options.file, {
-      workerData: options.workerData,
-      name: options.name,
-      ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
-    });
+    const { file, name, workerData, resourceLimits } = options;
+    const workerOptions = { workerData, name, ...(resourceLimits === undefined ? {} : { resourceLimits }) };
+    this.#worker = typeof file === 'function' ? file(workerOptions) : new Worker(file, workerOptions);
     this.#worker.on('message', (message: unknown) => this.#receive(message));
     this.#worker.on('messageerror', () => this.#malformed++);
     this.#worker.on('error', (error: unknown) => {
@@ -94,6 +95,11 @@ export class ThreadLife {
   /** Worst delay of the event loop of the thread since its report before the last. */
   get loopDelayMs(): number {
     return this.#loopDelayMs;
+  }
+
+  /** What its heap used at its last report. */
+  get heapBytes(): number {
+    return this.#heapBytes;
   }
 
   get malformed(): number {
@@ -136,6 +142,7 @@ export class ThreadLife {
         return this.#becomeReady();
       case 'pong':
         this.#loopDelayMs = frame.delayMs;
+        this.#heapBytes = frame.heapBytes;
         return;
       case 'closed':
         return this.#options.onClosed();

@@ -6,13 +6,13 @@ import type { Clock } from './clock.ts';
 import type { ChannelStats, Credit } from './credit-channel.ts';
 import type { ColibriError, ErrorData } from './errors.ts';
 import type { RestartIntensity } from './supervisor.ts';
-import type { Heartbeat } from './thread-life.ts';
+import type { Heartbeat, StartThread } from './thread-life.ts';
 
 export interface ThreadLinkOptions {
   /** Of the thread, as in the placement table. */
   readonly name: string;
-  /** What the thread starts from; it must call `runThreadHost`. */
-  readonly file: string | URL;
+  /** The file that the thread starts from, or what starts it otherwise; it must call `runThreadHost`. */
+  readonly file: string | URL | StartThread;
   /** Given to the thread beside what the kernel gives it (`HostData`). */
   readonly workerData?: Readonly<Record<string, unknown>>;
   readonly resourceLimits?: ResourceLimits;
@@ -46,6 +46,8 @@ export interface ThreadStats extends ChannelStats {
   readonly restarts: number;
   /** Worst delay of its event loop in the last beat. */
   readonly loopDelayMs: number;
+  /** What its heap used at its last beat. */
+  readonly heapBytes: number;
   /** Frames and envelopes that were refused because of their shape. */
   readonly malformed: number;
 }

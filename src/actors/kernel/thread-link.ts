@@ -69,6 +69,7 @@ export class ThreadLink {
       state: this.#state,
       restarts: this.#restarts.total,
       loopDelayMs: this.#life?.loopDelayMs ?? 0,
+      heapBytes: this.#life?.heapBytes ?? 0,
       malformed: this.#receiver.malformed + (this.#life?.malformed ?? 0),
     };
   }
@@ -119,6 +120,11 @@ export class ThreadLink {
     return this.#refuses(text)
       ? Promise.reject(stoppedError(this.name, 'mailbox-closed'))
       : this.#channel.send(text);
+  }
+
+  /** For a moment in which nobody waits for the thread: lets it collect its garbage. */
+  collect(): void {
+    if (this.#state === ThreadState.Running) this.#life?.control({ k: 'collect' });
   }
 
   /** Ends this life by force, as lost with this cause. Resolves when the next one is ready, or there is none. */

@@ -30,11 +30,15 @@ export interface DataFrame {
   readonly w: boolean;
 }
 
-/** Control frames. `lost`: another thread ended, nobody there will answer. `delayMs`: of the event loop. */
+/**
+ * Control frames. `lost`: another thread ended, nobody there will answer. `delayMs`: of the event loop. `heapBytes`:
+ * what its heap uses. `collect`: nobody waits for the thread just now, it may collect its garbage.
+ */
 export type ControlFrame =
   | { readonly k: 'ready' }
   | { readonly k: 'ping'; readonly n: number }
-  | { readonly k: 'pong'; readonly n: number; readonly delayMs: number }
+  | { readonly k: 'pong'; readonly n: number; readonly delayMs: number; readonly heapBytes: number }
+  | { readonly k: 'collect' }
   | { readonly k: 'close' }
   | { readonly k: 'closed' }
   | { readonly k: 'lost'; readonly thread: string; readonly cause: ErrorData };
@@ -132,14 +136,17 @@ function asDataFrame(frame: Record<string, unknown>): DataFrame | null {
 function asControlFrame(frame: Record<string, unknown>): ControlFrame | null {
   switch (frame.k) {
     case 'ready':
+    case 'collect':
     case 'close':
     case 'closed':
       return { k: frame.k };
     case 'ping':
       return typeof frame.n === 'number' ? { k: 'ping', n: frame.n } : null;
     case 'pong':
-      return typeof frame.n === 'number' && typeof frame.delayMs === 'number'
-        ? { k: 'pong', n: frame.n, delayMs: frame.delayMs }
+      return typeof frame.n === 'number' &&
+        typeof frame.delayMs === 'number' &&
+        typeof frame.heapBytes === 'number'
+        ? { k: 'pong', n: frame.n, delayMs: frame.delayMs, heapBytes: frame.heapBytes }
         : null;
     case 'lost':
       return typeof frame.thread === 'string' && isErrorData(frame.cause)

@@ -2,29 +2,49 @@
  * The dead-letter queue: runs that failed for good, kept for a look and a replay. Bounded in number and in
  * bytes of text; what a full queue gives up is counted.
  */
-import { errorTextLength } from '../kernel/errors.ts';
+import type { ErrorData } from '../kernel/errors.ts';
+import { errorBytes, textBytes } from '../kernel/index.ts';
 import type { DeadLetterChoice, DeadLetterView } from '../protocol.ts';
+import { layInput } from './order-input.ts';
+import type { RunsTask } from './task-state.ts';
 
-export interface DeadLetter extends DeadLetterView {
+export interface DeadLetter {
+  readonly run: string;
+  /** As the task was when the run died. */
+  readonly spec: RunsTask;
+  readonly diedAtMs: number;
+  readonly attempts: number;
   /** Input laid over the task's `with`, as the run had it. */
   readonly rawInput: string | null;
   readonly mark: string | null;
+  readonly error: ErrorData | null;
 }
 
-/** Bytes of text kept in all dead letters together: 4 MiB. */
-export const DEAD_LETTER_BYTES = 4 * 1024 * 1024;
+export interface DeadLettersOptions {
+  readonly capacity: number;
+  /** Of all letters together; one alone may be larger. */
+  readonly maxBytes: number;
+  readonly whenFull: 'drop-oldest' | 'drop-newest';
+}
+
+/** Of one letter beside its texts: the object, and its place in the table. */
+const LETTER_BYTES = 140;
 
 export class DeadLetters {
   readonly capacity: number;
-  readonly #whenFull: 'drop-oldest' | 'drop-newest';
+  readonly #options: DeadLettersOptions;
   /** In order of death. */
   readonly #letters = new Map<string, DeadLetter>();
   #bytes = 0;
   #dropped = 0;
 
-  constructor(capacity: number, whenFull: 'drop-oldest' | 'drop-newest') {
-    this.capacity = capacity;
-    this.#whenFull = whenFull;
+  constructor(options: DeadLettersOptions) {
+    this.capacity = options.capacity;
+    this.#options = options;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get depth(): number {
@@ -40,8 +60,9 @@ export class DeadLetters {
     this.#drop(letter.run);
     this.#letters.set(letter.run, letter);
     this.#bytes += bytesOf(letter);
-    while (this.#letters.size > this.capacity || this.#bytes > DEAD_LETTER_BYTES) {
-      const victim = this.#whenFull === 'drop-newest' ? letter.run : this.#letters.keys().next().value;
+    const { maxBytes, whenFull } = this.#options;
+    while (this.depth > this.capacity || (this.depth > 1 && this.#bytes > maxBytes)) {
+      const victim = whenFull === 'drop-newest' ? letter.run : this.#letters.keys().next().value;
       if (victim === undefined) return;
       this.#drop(victim);
       this.#dropped++;
@@ -54,7 +75,7 @@ export class DeadLetters {
     const found: DeadLetterView[] = [];
     for (const letter of [...this.#letters.values()].reverse()) {
       if (found.length >= limit) break;
-      if (task === null || letter.task === task) found.push(viewOf(letter));
+      if (task === null || letter.spec.name === task) found.push(viewOf(letter));
     }
     return found;
   }
@@ -88,7 +109,8 @@ export class DeadLetters {
     const named = choice.runs === null ? null : new Set(choice.runs);
     return [...this.#letters.values()].filter(
       (letter) =>
-        (named === null || named.has(letter.run)) && (choice.task === null || letter.task === choice.task),
+        (named === null || named.has(letter.run)) &&
+        (choice.task === null || letter.spec.name === choice.task),
     );
   }
 
@@ -101,10 +123,12 @@ export class DeadLetters {
 }
 
 function viewOf(letter: DeadLetter): DeadLetterView {
-  const { run, task, diedAtMs, attempts, input, error } = letter;
-  return { run, task, diedAtMs, attempts, input, error };
+  const { run, spec, diedAtMs, attempts, rawInput, error } = letter;
+  const input = layInput(spec.withJson, rawInput);
+  return { run, task: spec.name, diedAtMs, attempts, input, error };
 }
 
 function bytesOf(letter: DeadLetter): number {
-  return 2 * (letter.run.length + letter.input.length + errorTextLength(letter.error)) + 256;
+  const { run, rawInput, mark, error } = letter;
+  return LETTER_BYTES + textBytes(run) + textBytes(rawInput) + textBytes(mark) + errorBytes(error);
 }

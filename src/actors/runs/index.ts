@@ -1,10 +1,12 @@
 export { type BackoffPolicy, backoffMs } from './backoff.ts';
+export { type RunsByteLimits, runsByteLimits } from './byte-limits.ts';
+export { RUN_BYTES } from './live-bytes.ts';
 export { occurrenceId } from './occurrence.ts';
 export { SCAN_HANDLER } from './order.ts';
 export { layInput } from './order-input.ts';
 export { decideOverlap, OverlapPolicy, WhenFull } from './policies.ts';
 export { isTerminal, RUN_STATES, RUN_TRANSITIONS, RunState, transition } from './run-states.ts';
-export { PAYLOAD_LIMIT, Runs, type RunsOptions } from './runs.ts';
+export { PAYLOAD_LIMIT, Runs, type RunsBytes, type RunsOptions } from './runs.ts';
 export { runsActor } from './runs-actor.ts';
 export { INTERRUPTION_BUDGET } from './settlement.ts';
 export type { RunsTask } from './task-state.ts';

@@ -9,12 +9,14 @@
  *              ├─ waits for the run before it (held)
  *              └─ skipped
  *
- * Everything that waits here counts as *delayed*, and that queue is bounded too.
+ * Everything that waits here counts as *delayed*, and that queue is bounded too. Bounds are in runs and in bytes; a
+ * run larger than the bound in bytes is taken by an empty queue.
  */
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { FoundItem, OfferReply } from '../protocol.ts';
 import { LinkedList } from './linked-list.ts';
+import type { LiveBytes } from './live-bytes.ts';
 import { decideOverlap, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import { Run, type RunFields } from './run.ts';
@@ -24,6 +26,8 @@ export interface IntakeOptions {
   readonly ready: ReadyQueue;
   readonly whenFull: WhenFull;
   readonly delayedCapacity: number;
+  readonly delayedMaxBytes: number;
+  readonly bytes: LiveBytes;
   readonly nowMs: () => number;
   /** True if a run of this id is live. */
   readonly isKnown: (id: string) => boolean;
@@ -43,9 +47,6 @@ interface WaitingOffer {
   readonly reply: OfferReply;
   readonly answer: Answer;
 }
-
-/** A source that waits is told when the ready queue is no fuller than this. */
-const LOW_WATER = 0.75;
 
 export class Intake {
   readonly #options: IntakeOptions;
@@ -115,7 +116,7 @@ export class Intake {
       return error;
     }
     if (decision !== 'run') {
-      if (this.delayed >= this.#options.delayedCapacity) return this.#refuseDelayed(run);
+      if (this.#delayedFull) return this.#refuseDelayed(run);
       this.#heldOf(task).push(run);
       this.#held++;
       if (decision === 'cancel-then-wait') this.#options.abortRunning(task);
@@ -158,9 +159,9 @@ export class Intake {
   /** Lets in what waits, as far as there is room. */
   refill(): void {
     const { ready } = this.#options;
-    while (!ready.full && this.#waiting.length > 0) this.#options.onReady(this.#waiting.shift()!);
+    while (this.#waiting.length > 0 && !ready.full) this.#options.onReady(this.#waiting.shift()!);
     // Not for every single place: a source that is told has a batch ready.
-    if (ready.depth > ready.capacity * LOW_WATER) return;
+    if (this.#offers.length === 0 || !ready.low) return;
     for (const { reply, answer } of this.#offers.splice(0)) answer.ok(reply);
   }
 
@@ -198,7 +199,7 @@ export class Intake {
       }
       this.#makeRoom();
       const dueAtMs = this.#options.nowMs();
-      const run = this.#create({ task, id, origin: 'each', dueAtMs, input, mark, scan: false });
+      const run = this.#create({ task, id, origin: 'each', dueAtMs, input, mark });
       accepted++;
       this.#options.onReady(run);
     }
@@ -229,7 +230,7 @@ export class Intake {
     }
     switch (whenFull) {
       case 'block':
-        if (this.delayed >= this.#options.delayedCapacity) return this.#refuseDelayed(run);
+        if (this.#delayedFull) return this.#refuseDelayed(run);
         this.#waiting.push(run);
         return run;
       case 'drop-oldest':
@@ -239,22 +240,33 @@ export class Intake {
       case 'reject':
       case 'drop-newest': {
         this.#rejectedReady++;
-        const error = new ColibriError(
-          'queue-full',
-          `expected room in the ready queue, got ${ready.depth} of ${ready.capacity} in use`,
-        );
+        const error = ready.heavy
+          ? heavyError('ready', ready.depth, this.#options.bytes.accepted)
+          : new ColibriError(
+              'queue-full',
+              `expected room in the ready queue, got ${ready.depth} of ${ready.capacity} in use`,
+            );
         this.#options.onSkip(run, error);
         return error;
       }
     }
   }
 
+  get #delayedFull(): boolean {
+    const { delayedCapacity, delayedMaxBytes, bytes } = this.#options;
+    return this.delayed >= delayedCapacity || (this.delayed > 0 && bytes.waiting > delayedMaxBytes);
+  }
+
   #refuseDelayed(run: Run): ColibriError {
     this.#rejectedDelayed++;
-    const error = new ColibriError(
-      'queue-full',
-      `expected room in the delayed queue, got ${this.delayed} of ${this.#options.delayedCapacity} in use`,
-    );
+    const { delayedCapacity, bytes } = this.#options;
+    const error =
+      this.delayed < delayedCapacity
+        ? heavyError('delayed', this.delayed, bytes.waiting)
+        : new ColibriError(
+            'queue-full',
+            `expected room in the delayed queue, got ${this.delayed} of ${delayedCapacity} in use`,
+          );
     this.#options.onSkip(run, error);
     return error;
   }
@@ -269,6 +281,14 @@ export class Intake {
       onSkip(victim, new ColibriError('queue-full', 'dropped from the full ready queue for a newer run'));
     }
   }
+}
+
+function heavyError(queue: 'ready' | 'delayed', depth: number, bytes: number): ColibriError {
+  const held = `${depth} runs in it and ${(bytes / 2 ** 20).toFixed(1)} MB of runs`;
+  return new ColibriError(
+    'queue-full',
+    `expected room in the ${queue} queue, got ${held}; send paths in place of data, or raise memory.budget_mb`,
+  );
 }
 
 function shuttingDown(): ColibriError {

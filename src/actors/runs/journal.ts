@@ -3,13 +3,14 @@
  * numbered batch, and answered with the number. A run that is over is forgotten only when the store has its
  * end, so that a file found again in between is still known.
  *
- * Bounded: at `maxUnrecorded` transitions without an answer the journal is `blocked`, and no slot takes work
- * until the store has caught up.
+ * Bounded: at `maxUnrecorded` transitions or `maxBytes` without an answer the journal is `blocked`, and no slot takes
+ * work until the store has caught up.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { errorTextLength } from '../kernel/errors.ts';
+import { errorBytes, textBytes } from '../kernel/index.ts';
 import type { RunEvent } from '../protocol.ts';
-import type { Run, Writable } from './run.ts';
+import type { Run, UnsentEvent, Writable } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 
 export interface JournalOptions {
@@ -21,6 +22,7 @@ export interface JournalOptions {
   /** The journal is not blocked any more. */
   readonly onRoom: () => void;
   readonly maxUnrecorded?: number;
+  readonly maxBytes: number;
 }
 
 /** A batch is sent at the latest at this many transitions or code units of text. */
@@ -30,8 +32,12 @@ const BATCH_TEXT = 256 * 1024;
 /** When the link had no room and no answer is on its way: look again after this time. */
 const RETRY_MS = 5;
 
+/** Of one transition beside its texts. */
+const EVENT_BYTES = 200;
+
 interface Batch {
   readonly seq: number;
+  readonly bytes: number;
   readonly events: readonly RunEvent[];
   readonly ended: readonly Run[];
 }
@@ -39,11 +45,12 @@ interface Batch {
 export class Journal {
   readonly #options: JournalOptions;
   readonly #maxUnrecorded: number;
-  #events: { readonly run: Run; readonly event: Writable<RunEvent> }[] = [];
+  #events: UnsentEvent[] = [];
   #sent: Batch[] = [];
   /** Batches from this index on are to be sent again; its length: none. */
   #resendFrom = 0;
   #unrecorded = 0;
+  #bytes = 0;
   #seq = 0;
   #scheduled = false;
   #retry: ClockTimer | null = null;
@@ -59,19 +66,26 @@ export class Journal {
     return this.#unrecorded;
   }
 
+  /** What they hold, with the runs that are over and only wait for this. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get blocked(): boolean {
-    return this.#unrecorded >= this.#maxUnrecorded;
+    return this.#unrecorded >= this.#maxUnrecorded || this.#bytes >= this.#options.maxBytes;
   }
 
   /** Notes that a run is now as it is, with what else is to be kept of this transition. */
   note(run: Run, atMs: number, more?: Partial<RunEvent>): void {
-    const event = run.unsent;
+    const { unsent } = run;
     // What ends an attempt stays an event of its own: its error and its duration are counted.
-    if (event !== null && !endsAttempt(event.state)) {
+    if (unsent !== null && !endsAttempt(unsent.event.state)) {
+      const { event } = unsent;
       event.state = run.state;
       event.attempt = run.attempt;
       event.atMs = atMs;
       if (more !== undefined) Object.assign(event, more);
+      this.#weigh(unsent);
       return;
     }
     const fresh: Writable<RunEvent> = {
@@ -82,8 +96,9 @@ export class Journal {
       atMs,
     };
     if (more !== undefined) Object.assign(fresh, more);
-    run.unsent = fresh;
-    this.#events.push({ run, event: fresh });
+    run.unsent = { run, event: fresh, bytes: 0 };
+    this.#weigh(run.unsent);
+    this.#events.push(run.unsent);
     this.#unrecorded++;
     this.#schedule();
   }
@@ -96,6 +111,7 @@ export class Journal {
       if (batch.seq > seq) break;
       done++;
       this.#unrecorded -= batch.events.length;
+      this.#bytes -= batch.bytes;
       for (const run of batch.ended) this.#options.forget(run);
     }
     this.#sent.splice(0, done);
@@ -123,6 +139,7 @@ export class Journal {
     this.#events = [];
     this.#sent = [];
     this.#unrecorded = 0;
+    this.#bytes = 0;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
@@ -146,14 +163,16 @@ export class Journal {
     while (from < this.#events.length) {
       const events: RunEvent[] = [];
       const ended: Run[] = [];
+      let batchBytes = 0;
       let to = from;
       for (
         let text = 0;
         to < this.#events.length && events.length < BATCH_EVENTS && text < BATCH_TEXT;
         to++
       ) {
-        const { run, event } = this.#events[to]!;
+        const { run, event, bytes } = this.#events[to]!;
         events.push(event);
+        batchBytes += bytes;
         text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + errorTextLength(event.error);
         if (isTerminal(event.state)) ended.push(run);
       }
@@ -163,15 +182,23 @@ export class Journal {
       }
       this.#seq++;
       for (let index = from; index < to; index++) {
-        const { run, event } = this.#events[index]!;
-        if (run.unsent === event) run.unsent = null;
+        const unsent = this.#events[index]!;
+        if (unsent.run.unsent === unsent) unsent.run.unsent = null;
       }
       this.#resendFrom++;
-      this.#sent.push({ seq: this.#seq, events, ended });
+      this.#sent.push({ seq: this.#seq, bytes: batchBytes, events, ended });
       from = to;
     }
     if (from === this.#events.length) this.#events = [];
     else if (from > 0) this.#events.splice(0, from);
+  }
+
+  #weigh(unsent: UnsentEvent): void {
+    const { run, event } = unsent;
+    const texts = textBytes(event.input) + textBytes(event.result) + errorBytes(event.error);
+    const bytes = EVENT_BYTES + texts + (isTerminal(event.state) ? run.bytes : 0);
+    this.#bytes += bytes - unsent.bytes;
+    unsent.bytes = bytes;
   }
 
   #retryLater(): void {

@@ -1,38 +1,47 @@
 /**
  * What happens to a run when its state changes: the one way through `transition`, into the journal, into the
- * counters of its task, and to those who wait for it. Where the run stands meanwhile is not known here.
+ * counters of its task and of bytes, and to those who wait for it. Where the run stands meanwhile is not known here.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { ColibriError, type ErrorData } from '../kernel/errors.ts';
+import { ColibriError, type ErrorData, withoutStack } from '../kernel/errors.ts';
 import type { RunEvent } from '../protocol.ts';
 import type { Journal } from './journal.ts';
+import type { LiveBytes } from './live-bytes.ts';
 import type { Run } from './run.ts';
 import { type RunState, transition } from './run-states.ts';
+
+export interface LifecycleOptions {
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly bytes: LiveBytes;
+  /** False: what there is to say of a run is said when it begins, or ends before it has. */
+  readonly journalsQueued: boolean;
+}
 
 export class Lifecycle {
   readonly #clock: Clock;
   readonly #journal: Journal;
+  readonly #bytes: LiveBytes;
+  readonly #journalsQueued: boolean;
 
-  constructor(clock: Clock, journal: Journal) {
+  constructor({ clock, journal, bytes, journalsQueued }: LifecycleOptions) {
     this.#clock = clock;
     this.#journal = journal;
+    this.#bytes = bytes;
+    this.#journalsQueued = journalsQueued;
   }
 
   created(run: Run): void {
+    this.#bytes.enter(run);
     run.task.queued++;
     if (run.overlaps) run.task.live++;
-    if (run.scan) return;
-    const input = run.effectiveInput;
-    this.#journal.note(run, run.createdAtMs, {
-      origin: run.origin,
-      createdAtMs: run.createdAtMs,
-      ...(input === '{}' ? {} : { input }),
-      ...(run.mark === null ? {} : { mark: run.mark }),
-    });
+    if (!run.scan && this.#journalsQueued) this.#journal.note(run, run.createdAtMs, creationOf(run));
   }
 
   ready(run: Run): void {
-    this.#move(run, 'ready');
+    if (run.state === 'pending') this.#bytes.accept(run);
+    if (this.#journalsQueued || run.attempt > 0) this.#move(run, 'ready');
+    else transition(run, 'ready');
     run.admission?.ok({ run: run.id, ended: null });
     run.admission = null;
   }
@@ -42,52 +51,62 @@ export class Lifecycle {
     const now = this.#clock.wallMs();
     const first = run.attempt === 0;
     run.attempt++;
-    run.startedAtMs = now;
-    run.progress = null;
+    const past = run.ownPast;
+    past.startedAtMs = now;
+    past.progress = null;
     run.task.queued--;
     run.task.active++;
-    this.#move(run, 'running', first ? { lagMs: Math.max(0, now - run.dueAtMs) } : undefined);
+    const lagMs = Math.max(0, now - run.dueAtMs);
+    this.#move(run, 'running', first ? { lagMs, ...this.#unsaidOf(run) } : undefined);
   }
 
   /** It has left its slot; what becomes of it is said next. */
   stopped(run: Run, durationMs: number, error: ErrorData | null): void {
     run.task.active--;
-    run.durationMs = durationMs;
-    run.error = error;
+    const past = run.ownPast;
+    past.durationMs = durationMs;
+    past.error = error;
   }
 
   retrying(run: Run, waitMs: number): void {
     const now = this.#clock.wallMs();
-    run.rememberAttempt('failed', now);
-    run.retryAtMs = now + waitMs;
+    const past = run.ownPast;
+    const { error } = past;
+    const dueAtMs = now + waitMs;
+    past.retryAtMs = dueAtMs;
+    this.#attemptOver(run, 'failed', now);
     run.task.queued++;
-    const durationMs = run.durationMs ?? 0;
-    const { error, retryAtMs: dueAtMs } = run;
-    this.#move(run, 'retrying', { error, durationMs, dueAtMs, ...fileOf(run) });
+    this.#move(run, 'retrying', { error, durationMs: past.durationMs ?? 0, dueAtMs, ...fileOf(run) });
   }
 
   interrupted(run: Run): void {
-    run.interruptions++;
-    run.rememberAttempt('interrupted', this.#clock.wallMs());
+    const past = run.ownPast;
+    const { error } = past;
+    past.interruptions++;
+    this.#attemptOver(run, 'interrupted', this.#clock.wallMs());
     run.task.queued++;
-    this.#move(run, 'interrupted', { error: run.error });
+    this.#move(run, 'interrupted', { error });
   }
 
   /** It is over. */
   ended(run: Run, state: RunState): void {
-    const { task } = run;
+    const { task, ownPast: past } = run;
+    const { durationMs, result, error } = past;
     const now = this.#clock.wallMs();
-    if (state === 'failed' && run.state === 'running') run.rememberAttempt('failed', now);
+    const unsaid = run.attempt === 0 && !run.scan ? this.#unsaidOf(run) : {};
+    if (state === 'failed' && run.state === 'running') this.#attemptOver(run, 'failed', now);
     if (run.state !== 'running') task.queued--;
-    run.endedAtMs = now;
-    run.retryAtMs = null;
-    run.progress = null;
+    past.endedAtMs = now;
+    past.retryAtMs = null;
+    past.progress = null;
+    this.#bytes.leave(run, run.state === 'pending');
     transition(run, state);
     this.#journal.note(run, now, {
+      ...unsaid,
       ...(run.mark === null ? {} : { mark: run.mark, ...fileOf(run) }),
-      ...(run.durationMs === null ? {} : { durationMs: run.durationMs }),
-      ...(run.result === null ? {} : { result: run.result }),
-      ...(run.error === null ? {} : { error: run.error }),
+      ...(durationMs === null ? {} : { durationMs }),
+      ...(result === null ? {} : { result }),
+      ...(error === null ? {} : { error }),
       ...(run.scan ? scanEnd(run) : {}),
     });
     task.lastState = state;
@@ -106,11 +125,34 @@ export class Lifecycle {
     run.admission = null;
   }
 
+  /** Of a run that begins, or ends before it has: what `created` has not said. */
+  #unsaidOf(run: Run): Partial<RunEvent> {
+    return this.#journalsQueued ? {} : creationOf(run);
+  }
+
+  /** What is kept of an attempt goes without the stack of its error: that is for the log, and goes there now. */
+  #attemptOver(run: Run, state: RunState, now: number): void {
+    const past = run.ownPast;
+    past.error = withoutStack(past.error);
+    run.rememberAttempt(state, now);
+    this.#bytes.weigh(run);
+  }
+
   /** A move between states that are not the end. */
   #move(run: Run, state: RunState, more?: Partial<RunEvent>): void {
     transition(run, state);
     if (!run.scan) this.#journal.note(run, this.#clock.wallMs(), more);
   }
+}
+
+function creationOf(run: Run): Partial<RunEvent> {
+  const { origin, createdAtMs, mark, effectiveInput: input } = run;
+  return {
+    origin,
+    createdAtMs,
+    ...(input === '{}' ? {} : { input }),
+    ...(mark === null ? {} : { mark }),
+  };
 }
 
 function fileOf(run: Run): { readonly file?: string } {
@@ -120,8 +162,8 @@ function fileOf(run: Run): { readonly file?: string } {
 
 /** A scan is noted only at its end. One that found nothing new, or that another scan made needless, is quiet. */
 function scanEnd(run: Run): Partial<RunEvent> {
-  const found =
-    run.result === null ? null : (JSON.parse(run.result) as { accepted?: number; skipped?: number });
+  const { result } = run.ownPast;
+  const found = result === null ? null : (JSON.parse(result) as { accepted?: number; skipped?: number });
   const quiet = run.state === 'skipped' || (run.state === 'success' && found?.accepted === 0);
   return { origin: run.origin, createdAtMs: run.createdAtMs, ...(quiet ? { quiet: true } : {}) };
 }

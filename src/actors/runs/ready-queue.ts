@@ -1,9 +1,10 @@
 /**
- * The ready queue: runs that only wait for a slot. Bounded as one queue; inside, one lane per pool, priority and
- * group. The highest priority leaves first; within one, the oldest of all lanes whose group has room. A run whose
+ * The ready queue: runs that only wait for a slot. Bounded as one queue, in runs and bytes; inside, one lane per pool,
+ * priority and group. The highest priority leaves first; within one, the oldest of all lanes whose group has room. A run whose
  * group is full is so stepped over without losing its place.
  */
 import type { PoolName } from '../execution.ts';
+import type { FlowMeter } from './flow-meter.ts';
 import { LinkedList } from './linked-list.ts';
 import type { Run } from './run.ts';
 
@@ -25,18 +26,31 @@ interface Level {
   readonly lanes: Map<string | null, Lane>;
 }
 
+export interface ReadyQueueOptions {
+  readonly capacity: number;
+  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  /** Share of what they may hold that the runs hold which were accepted and are not over: here, on slots, in retry. */
+  readonly load: () => number;
+  readonly flow: FlowMeter;
+}
+
+/** A source that waits is told when the queue is no fuller than this. */
+const LOW_WATER = 0.75;
+
 export class ReadyQueue {
   readonly capacity: number;
+  readonly #options: ReadyQueueOptions;
   readonly #groups: ReadonlyMap<string, Group>;
   /** By pool: its levels, highest priority first. */
   readonly #levels = new Map<PoolName, Level[]>();
   #depth = 0;
   #nextSequence = 0;
 
-  constructor(capacity: number, groups: Readonly<Record<string, { readonly concurrency: number }>>) {
-    this.capacity = capacity;
+  constructor(options: ReadyQueueOptions) {
+    this.capacity = options.capacity;
+    this.#options = options;
     this.#groups = new Map(
-      Object.entries(groups).map(([name, { concurrency }]) => [name, { concurrency, active: 0 }]),
+      Object.entries(options.groups).map(([name, { concurrency }]) => [name, { concurrency, active: 0 }]),
     );
   }
 
@@ -44,14 +58,26 @@ export class ReadyQueue {
     return this.#depth;
   }
 
+  /** One run always has room, however large it is. */
   get full(): boolean {
-    return this.#depth >= this.capacity;
+    return this.#depth >= this.capacity || this.heavy;
+  }
+
+  /** Full in bytes. */
+  get heavy(): boolean {
+    return this.#depth > 0 && this.#options.load() >= 1;
+  }
+
+  get low(): boolean {
+    return (
+      this.#depth <= this.capacity * LOW_WATER && (this.#depth === 0 || this.#options.load() <= LOW_WATER)
+    );
   }
 
   push(run: Run): void {
     run.readySequence = this.#nextSequence++;
     this.#laneOf(run).runs.push(run);
-    this.#depth++;
+    this.#options.flow.arrived(++this.#depth);
   }
 
   /** The run that `take` would give. */
@@ -86,7 +112,7 @@ export class ReadyQueue {
   /** Takes a run out of the middle. */
   remove(run: Run): void {
     run.list!.remove(run);
-    this.#depth--;
+    this.#options.flow.left(--this.#depth);
   }
 
   /** The run that has waited longest of the lowest priority: the one `drop-oldest` gives up. */

@@ -1,4 +1,4 @@
-/** The retry queue: failed runs that wait out their backoff. Bounded; what it refuses is counted. */
+/** The retry queue: failed runs that wait out their backoff. Bounded in runs and bytes; what it refuses is counted. */
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Run } from './run.ts';
@@ -6,17 +6,25 @@ import type { Run } from './run.ts';
 export class RetryQueue {
   readonly capacity: number;
   readonly #clock: Clock;
+  readonly #isHeavy: () => boolean;
   readonly #engine: DelayEngine<Run>;
   #refused = 0;
 
-  constructor(options: { clock: Clock; capacity: number; onDue: (run: Run) => void }) {
+  /** `isHeavy`: runs that are not over hold as many bytes as they may, for a queue that has some already. */
+  constructor(options: {
+    readonly clock: Clock;
+    readonly capacity: number;
+    readonly isHeavy: () => boolean;
+    readonly onDue: (run: Run) => void;
+  }) {
     this.capacity = options.capacity;
+    this.#isHeavy = options.isHeavy;
     this.#clock = options.clock;
     this.#engine = new HeapDelayEngine<Run>({
       clock: options.clock,
       now: () => options.clock.monoMs(),
       onDue: (run) => {
-        run.retryTimer = null;
+        run.ownPast.retryTimer = null;
         options.onDue(run);
       },
     });
@@ -27,7 +35,8 @@ export class RetryQueue {
   }
 
   get full(): boolean {
-    return this.#engine.size >= this.capacity;
+    const { size } = this.#engine;
+    return size >= this.capacity || (size > 0 && this.#isHeavy());
   }
 
   /** A run was given up because the queue is full. */
@@ -40,13 +49,14 @@ export class RetryQueue {
   }
 
   add(run: Run, waitMs: number): void {
-    run.retryTimer = this.#engine.schedule(this.#clock.monoMs() + waitMs, run);
+    run.ownPast.retryTimer = this.#engine.schedule(this.#clock.monoMs() + waitMs, run);
   }
 
   remove(run: Run): void {
-    if (run.retryTimer === null) return;
-    this.#engine.cancel(run.retryTimer);
-    run.retryTimer = null;
+    const past = run.ownPast;
+    if (past.retryTimer === null) return;
+    this.#engine.cancel(past.retryTimer);
+    past.retryTimer = null;
   }
 
   close(): void {

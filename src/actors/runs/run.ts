@@ -16,7 +16,7 @@ import { layInput } from './order-input.ts';
 import type { RunState } from './run-states.ts';
 import type { TaskState } from './task-state.ts';
 
-/** Kept small: up to a ready queue full of these stands in memory (about 200 bytes beside id and input). */
+/** Kept small: up to a ready queue full of these stands in memory, see `RUN_BYTES`. */
 export class Run implements Linked<Run> {
   readonly id: string;
   readonly task: TaskState;
@@ -28,37 +28,27 @@ export class Run implements Linked<Run> {
   readonly input: string | null;
   /** Fingerprint of the file of an `each` run. */
   readonly mark: string | null;
-  /** True for the run that looks for files and makes the runs of an `each` task. */
-  readonly scan: boolean;
 
   state: RunState = 'pending';
   /** Its place among all that ever became ready. */
   readySequence = 0;
   /** Attempts begun. */
   attempt = 0;
-  interruptions = 0;
-  startedAtMs: number | null = null;
-  endedAtMs: number | null = null;
-  durationMs: number | null = null;
-  retryAtMs: number | null = null;
-  result: string | null = null;
-  error: ErrorData | null = null;
+  /** What it counts for; kept by `LiveBytes`. */
+  bytes = 0;
+  /** What has become of it; null until something has. */
+  past: RunPast | null = null;
 
   /** The list it stands in, and its neighbours there. */
   list: LinkedList<Run> | null = null;
   next: Run | null = null;
   previous: Run | null = null;
-  retryTimer: TimerHandle | null = null;
-  /** True while it is asked to end to make room for a newer one or by a user. */
-  cancelling = false;
   /** Its transition that the journal has not sent yet; later ones are merged into it. */
-  unsent: Writable<RunEvent> | null = null;
+  unsent: UnsentEvent | null = null;
   /** Who waits for its end. */
   waiters: Answer[] | null = null;
   /** Who waits for its being accepted: a trigger that a full queue holds back. */
   admission: Answer | null = null;
-  progress: RunView['progress'] = null;
-  attempts: AttemptView[] | null = null;
 
   constructor(fields: RunFields) {
     this.id = fields.id;
@@ -68,7 +58,17 @@ export class Run implements Linked<Run> {
     this.dueAtMs = fields.dueAtMs;
     this.input = fields.input;
     this.mark = fields.mark;
-    this.scan = fields.scan;
+  }
+
+  /** True for the run that looks for files and makes the runs of an `each` task: it has no input of its own. */
+  get scan(): boolean {
+    return this.task.spec.scanJson !== null && this.input === null && this.mark === null;
+  }
+
+  /** The same, made if need be: for whoever writes. */
+  get ownPast(): RunPast {
+    this.past ??= new RunPast();
+    return this.past;
   }
 
   /** Where it runs. */
@@ -95,18 +95,19 @@ export class Run implements Linked<Run> {
 
   /** Keeps what became of the attempt that has just ended. Only failed ones are worth their memory. */
   rememberAttempt(state: RunState, endedAtMs: number): void {
-    this.attempts ??= [];
-    if (this.attempts.length === MAX_ATTEMPTS_KEPT) this.attempts.shift();
-    this.attempts.push({
+    const { attempts, startedAtMs, error } = this.ownPast;
+    if (attempts.length === MAX_ATTEMPTS_KEPT) attempts.shift();
+    attempts.push({
       attempt: this.attempt,
-      startedAtMs: this.startedAtMs ?? endedAtMs,
+      startedAtMs: startedAtMs ?? endedAtMs,
       endedAtMs,
       state,
-      error: this.error,
+      error,
     });
   }
 
   view(): RunView {
+    const past = this.past ?? NOTHING_YET;
     return {
       run: this.id,
       task: this.task.spec.name,
@@ -114,17 +115,42 @@ export class Run implements Linked<Run> {
       attempt: this.attempt,
       origin: this.origin,
       createdAtMs: this.createdAtMs,
-      startedAtMs: this.startedAtMs,
-      endedAtMs: this.endedAtMs,
-      durationMs: this.durationMs,
-      dueAtMs: this.retryAtMs ?? this.dueAtMs,
+      startedAtMs: past.startedAtMs,
+      endedAtMs: past.endedAtMs,
+      durationMs: past.durationMs,
+      dueAtMs: past.retryAtMs ?? this.dueAtMs,
       input: this.effectiveInput,
-      result: this.result,
-      error: this.error,
-      progress: this.progress,
-      attempts: this.attempts ?? [],
+      result: past.result,
+      error: past.error,
+      progress: past.progress,
+      attempts: past.attempts,
     };
   }
+}
+
+/** What only a run has that a slot took, or that is over: most of those that stand in a full queue have not. */
+export class RunPast {
+  interruptions = 0;
+  startedAtMs: number | null = null;
+  endedAtMs: number | null = null;
+  durationMs: number | null = null;
+  retryAtMs: number | null = null;
+  retryTimer: TimerHandle | null = null;
+  result: string | null = null;
+  error: ErrorData | null = null;
+  progress: RunView['progress'] = null;
+  /** True while it is asked to end to make room for a newer one or by a user. */
+  cancelling = false;
+  readonly attempts: AttemptView[] = [];
+}
+
+const NOTHING_YET: Readonly<RunPast> = new RunPast();
+
+/** A transition on its way to the journal, and what it counts for there. */
+export interface UnsentEvent {
+  readonly run: Run;
+  readonly event: Writable<RunEvent>;
+  bytes: number;
 }
 
 export interface RunFields {
@@ -135,7 +161,6 @@ export interface RunFields {
   readonly dueAtMs: number;
   readonly input: string | null;
   readonly mark: string | null;
-  readonly scan: boolean;
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -3,7 +3,14 @@
 import type { Outcome } from '../execution.ts';
 import { assertNever, ColibriError } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
-import { ActorName, type RunsMessages, type RuntimeView } from '../protocol.ts';
+import {
+  ActorName,
+  MAILBOXES,
+  type ReloadReply,
+  type RunsMessages,
+  type RuntimeView,
+  type SizeView,
+} from '../protocol.ts';
 import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
 import type { Runs } from './runs.ts';
 
@@ -13,13 +20,16 @@ export interface RunsActorOptions {
   readonly settle: (pool: string, outcomes: readonly Outcome[]) => void;
   /** What main knows beside the runs. */
   readonly view: () => RuntimeView;
+  readonly size: () => Promise<SizeView>;
+  /** Rejects with what kept the config from being looked at. */
+  readonly reload: () => Promise<ReloadReply>;
 }
 
 export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessages> {
-  const { runs, settle, view } = options;
+  const { runs, settle, view, size, reload } = options;
   return {
     name: ActorName.Runs,
-    mailbox: { capacity: 65_536, capacityBytes: 32 * 1024 * 1024, whenFull: 'block' },
+    mailbox: MAILBOXES.runs,
     checks: { outcomes: isOutcomes, trigger: isTrigger, offer: isOffer },
     create: () => ({
       receive(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
@@ -60,8 +70,20 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
         return answer.ok({ purged: runs.deadLetters.purge(envelope.body) });
       case 'view':
         return answer.ok(view());
+      // Not awaited: the runs go on meanwhile.
+      case 'size':
+        return reply(size(), answer);
+      case 'reload':
+        return reply(reload(), answer);
       default:
         return assertNever(envelope, 'message to runs');
     }
   }
+}
+
+function reply(work: Promise<unknown>, answer: Answer): void {
+  work.then(
+    (value) => answer.ok(value),
+    (error: unknown) => answer.fail(error),
+  );
 }

@@ -14,10 +14,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { DeadLetterChoice, FoundItem, QueueView, RunEvent, RunOrigin } from '../protocol.ts';
+import { DEFAULT_BYTE_LIMITS, type RunsByteLimits } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';
+import { FlowMeter } from './flow-meter.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { LiveBytes } from './live-bytes.ts';
 import { replayIdOf, triggerIdMaker } from './occurrence.ts';
 import type { WhenFull } from './policies.ts';
 import { PoolDoor } from './pool-door.ts';
@@ -40,10 +43,27 @@ export interface RunsOptions {
     readonly retry: { readonly capacity: number };
     readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
   };
+  /** Default: those of a memory budget of 40 MB. */
+  readonly byteLimits?: RunsByteLimits;
+  /**
+   * Whether the store is told of runs before they begin, as one that outlives the process must be. For one that does not
+   * it would be a second copy of every queued run. Default true.
+   */
+  readonly journalsQueued?: boolean;
   /** False: the store has no room now. */
   readonly record: (seq: number, events: readonly RunEvent[]) => boolean;
   /** Says something to the log that belongs to no run event. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Bytes, by where runs stand; `journal`: transitions without an answer, and the runs that ended with them. */
+export interface RunsBytes {
+  readonly ready: number;
+  readonly delayed: number;
+  readonly retry: number;
+  readonly running: number;
+  readonly deadLetters: number;
+  readonly journal: number;
 }
 
 /** Longest payload of a trigger, code units of JSON text: larger data belongs into a file. */
@@ -60,16 +80,25 @@ export class Runs {
   readonly #settlement: Settlement;
   readonly #intake: Intake;
   readonly #door: PoolDoor;
+  readonly #bytes = new LiveBytes();
+  readonly #flow: FlowMeter;
   readonly #nextTriggerId = triggerIdMaker();
   #lateOutcomes = 0;
+  #ended = 0;
   #closed = false;
 
   constructor(options: RunsOptions) {
-    const { clock, random, queues } = options;
+    const { clock, random, queues, byteLimits: limits = DEFAULT_BYTE_LIMITS } = options;
     this.#options = options;
+    this.#flow = new FlowMeter(clock);
     this.#table = new RunTable(options.tasks);
-    this.#ready = new ReadyQueue(queues.ready.capacity, options.groups);
-    this.#dead = new DeadLetters(queues.deadLetter.capacity, queues.deadLetter.whenFull);
+    this.#ready = new ReadyQueue({
+      capacity: queues.ready.capacity,
+      groups: options.groups,
+      load: () => this.#bytes.accepted / limits.ready,
+      flow: this.#flow,
+    });
+    this.#dead = new DeadLetters({ ...queues.deadLetter, maxBytes: limits.deadLetters });
     this.#door = new PoolDoor({
       ready: this.#ready,
       isShut: () => this.#closed || this.#journal.blocked,
@@ -83,11 +112,18 @@ export class Runs {
       send: options.record,
       forget: (run) => this.#table.forget(run),
       onRoom: () => this.#door.wakeAll(),
+      maxBytes: limits.journal,
     });
-    this.#lifecycle = new Lifecycle(clock, this.#journal);
+    this.#lifecycle = new Lifecycle({
+      clock,
+      journal: this.#journal,
+      bytes: this.#bytes,
+      journalsQueued: options.journalsQueued ?? true,
+    });
     this.#retries = new RetryQueue({
       clock,
       capacity: queues.retry.capacity,
+      isHeavy: () => this.#bytes.accepted >= limits.retry,
       onDue: (run) => {
         this.#intake.readmit(run);
         this.#door.poolOf(run)?.wake();
@@ -106,6 +142,8 @@ export class Runs {
       ready: this.#ready,
       whenFull: queues.ready.whenFull,
       delayedCapacity: queues.delayed.capacity,
+      delayedMaxBytes: limits.delayed,
+      bytes: this.#bytes,
       nowMs: () => clock.wallMs(),
       isKnown: (id) => this.#table.has(id),
       onNew: (run) => {
@@ -149,11 +187,10 @@ export class Runs {
       throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
     }
     const id = this.#nextTriggerId(task.spec.name, this.#options.clock.wallMs());
-    const scan = task.spec.scanJson !== null && payload === null;
     if (force && task.live > 0) {
       this.#options.warn('overlap overridden by force', { task: task.spec.name, run: id });
     }
-    const run = this.#admit({ ...this.#newcomer(task, id, 'manual'), input: payload, scan }, force);
+    const run = this.#admit({ ...this.#newcomer(task, id, 'manual'), input: payload }, force);
     if (run instanceof ColibriError) answer.fail(run);
     else if (body.wait) {
       run.waiters ??= [];
@@ -180,19 +217,22 @@ export class Runs {
   }
 
   outcome(outcome: Outcome): void {
+    this.#ended++;
     const run = this.#table.get(outcome.run);
     if (run === undefined || run.state !== 'running' || run.attempt !== outcome.attempt) {
       this.#lateOutcomes++;
       return;
     }
     this.#ready.release(run);
+    this.#flow.ended(outcome.durationMs);
     this.#settlement.outcome(run, outcome);
+    this.#intake.refill();
     this.#door.wakeAll();
   }
 
   progress(body: { run: string; fraction: number; note: string | null }): void {
     const run = this.#table.get(body.run);
-    if (run?.state === 'running') run.progress = { fraction: body.fraction, note: body.note };
+    if (run?.state === 'running') run.ownPast.progress = { fraction: body.fraction, note: body.note };
   }
 
   recorded(seq: number): void {
@@ -230,10 +270,11 @@ export class Runs {
   /** Runs dead letters again, each as a new run; what is refused stays a dead letter. */
   replay(choice: DeadLetterChoice): { runs: string[]; refused: number } {
     return this.#dead.replay(choice, (letter) => {
-      if (!this.#table.hasTask(letter.task)) return null;
-      const newcomer = this.#newcomer(this.#table.task(letter.task), replayIdOf(letter.run), 'replay');
+      const { name } = letter.spec;
+      if (!this.#table.hasTask(name)) return null;
+      const newcomer = this.#newcomer(this.#table.task(name), replayIdOf(letter.run), 'replay');
       const { rawInput: input, mark } = letter;
-      const run = this.#admit({ ...newcomer, input, mark, scan: false }, true);
+      const run = this.#admit({ ...newcomer, input, mark }, true);
       return run instanceof ColibriError ? null : run.id;
     });
   }
@@ -252,8 +293,30 @@ export class Runs {
     return count;
   }
 
+  /** Attempts that have ended since the start. */
+  get ended(): number {
+    return this.#ended;
+  }
+
   get lateOutcomes(): number {
     return this.#lateOutcomes;
+  }
+
+  /** What runs came and went lately. */
+  get flow(): FlowMeter {
+    return this.#flow;
+  }
+
+  /** Bytes that the runs hold; walks through all of them. */
+  heldBytes(): RunsBytes {
+    const held = { ready: 0, delayed: 0, retry: 0, running: 0 };
+    for (const { state, bytes } of this.#table.runs) {
+      if (state === 'ready') held.ready += bytes;
+      else if (state === 'pending') held.delayed += bytes;
+      else if (state === 'running') held.running += bytes;
+      else if (!isTerminal(state)) held.retry += bytes;
+    }
+    return { ...held, deadLetters: this.#dead.bytes, journal: this.#journal.bytes };
   }
 
   queues(): QueueView[] {
@@ -290,8 +353,7 @@ export class Runs {
   // — inside
 
   #newcomer(task: TaskState, id: string, origin: RunOrigin): Newcomer {
-    const scan = task.spec.scanJson !== null;
-    return { task, id, origin, dueAtMs: this.#options.clock.wallMs(), input: null, mark: null, scan };
+    return { task, id, origin, dueAtMs: this.#options.clock.wallMs(), input: null, mark: null };
   }
 
   #admit(newcomer: Newcomer, force: boolean): Run | ColibriError {
@@ -303,14 +365,14 @@ export class Runs {
 
   #cancel(run: Run): void {
     if (run.state === 'running') {
-      run.cancelling = true;
+      run.ownPast.cancelling = true;
       this.#door.poolOf(run)?.abort(run.id, 'cancel');
       return;
     }
     if (run.state === 'ready') this.#ready.remove(run);
-    else if (run.retryTimer !== null) this.#retries.remove(run);
+    else if (run.ownPast.retryTimer !== null) this.#retries.remove(run);
     else this.#intake.remove(run);
-    run.error = { code: 'cancelled', message: 'cancelled before it ran' };
+    run.ownPast.error = { code: 'cancelled', message: 'cancelled before it ran' };
     this.#settlement.end(run, 'cancelled');
     this.#intake.refill();
     this.#door.wakeAll();

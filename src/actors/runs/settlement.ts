@@ -52,13 +52,13 @@ export class Settlement {
     this.#options.lifecycle.stopped(run, outcome.durationMs, outcome.error);
     switch (outcome.status) {
       case 'success':
-        run.result = outcome.result;
+        run.ownPast.result = outcome.result;
         return this.end(run, 'success');
       case 'failed':
         return this.#failed(run, outcome.retryable);
       case 'cancelled':
         // Stopped by the end of the daemon, not by a user: the host died under it.
-        return this.#closed && !run.cancelling ? this.#interrupted(run) : this.end(run, 'cancelled');
+        return this.#closed && !run.ownPast.cancelling ? this.#interrupted(run) : this.end(run, 'cancelled');
       case 'interrupted':
         return this.#interrupted(run);
       default:
@@ -68,7 +68,7 @@ export class Settlement {
 
   /** It is not going to run, and this is why. */
   skip(run: Run, error: ColibriError): void {
-    run.error = { code: error.code, message: error.message };
+    run.ownPast.error = { code: error.code, message: error.message };
     this.end(run, 'skipped');
   }
 
@@ -80,8 +80,9 @@ export class Settlement {
   #failed(run: Run, retryable: boolean): void {
     const { lifecycle, retries, random } = this.#options;
     const { backoff, maxRetry } = run.task.spec;
-    const tries = run.attempt - run.interruptions;
-    if (!retryable || run.cancelling || run.scan || tries > maxRetry) return this.#die(run);
+    const { interruptions, cancelling } = run.ownPast;
+    const tries = run.attempt - interruptions;
+    if (!retryable || cancelling || run.scan || tries > maxRetry) return this.#die(run);
     if (retries.full) {
       retries.countRefused();
       return this.#die(run);
@@ -93,17 +94,19 @@ export class Settlement {
 
   #interrupted(run: Run): void {
     this.#options.lifecycle.interrupted(run);
-    if (run.cancelling) this.end(run, 'cancelled');
+    const { interruptions, cancelling } = run.ownPast;
+    if (cancelling) this.end(run, 'cancelled');
     else if (run.task.spec.onInterrupted === 'skip') this.end(run, 'skipped');
-    else if (run.interruptions > INTERRUPTION_BUDGET) this.#die(run);
+    else if (interruptions > INTERRUPTION_BUDGET) this.#die(run);
     else if (!this.#closed) this.#again(run);
   }
 
   /** The first interruption is bad luck; a run that is interrupted again may be its cause and waits a little. */
   #again(run: Run): void {
     const { retries, readmit } = this.#options;
-    if (run.interruptions === 1 || retries.full) readmit(run);
-    else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** run.interruptions);
+    const { interruptions } = run.ownPast;
+    if (interruptions === 1 || retries.full) readmit(run);
+    else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** interruptions);
   }
 
   #die(run: Run): void {
@@ -111,13 +114,12 @@ export class Settlement {
     if (run.scan) return;
     this.#options.dead.add({
       run: run.id,
-      task: run.task.spec.name,
+      spec: run.task.spec,
       diedAtMs: this.#options.clock.wallMs(),
       attempts: run.attempt,
-      input: run.effectiveInput,
       rawInput: run.input,
       mark: run.mark,
-      error: run.error,
+      error: run.ownPast.error,
     });
   }
 }

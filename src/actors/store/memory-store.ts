@@ -3,11 +3,11 @@
  * bounded in number, results in number and age; marks cost 16 bytes a file and are not bounded, because a
  * forgotten mark would make a file be done again.
  */
-import { errorTextLength } from '../kernel/errors.ts';
+import { errorBytes, textBytes } from '../kernel/index.ts';
 import type { RunEvent, RunFilter, RunView } from '../protocol.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
-import type { Retention, Store, StoreAbilities } from './store.ts';
+import type { Retention, Store, StoreAbilities, StoreUsage } from './store.ts';
 
 export class MemoryStore implements Store {
   readonly abilities: StoreAbilities = { durable: false };
@@ -60,6 +60,15 @@ export class MemoryStore implements Store {
     return new Set(set === undefined ? [] : marks.filter((mark) => set.has(mark)));
   }
 
+  /** Walks through all live runs. */
+  usage(): StoreUsage {
+    let live = 0;
+    for (const view of this.#live.values()) live += bytesOf(view);
+    let marks = 0;
+    for (const set of this.#marks.values()) marks += set.bytes;
+    return { history: this.#bytes, live, marks };
+  }
+
   close(): void {
     this.#live.clear();
     this.#ended.clear();
@@ -95,8 +104,9 @@ export class MemoryStore implements Store {
       this.#results.delete(run);
       const view = this.#ended.get(run);
       if (view === undefined) continue;
-      this.#bytes -= 2 * (view.result?.length ?? 0);
-      this.#ended.set(run, { ...view, result: null });
+      const shorter = { ...view, result: null };
+      this.#bytes += bytesOf(shorter) - bytesOf(view);
+      this.#ended.set(run, shorter);
     }
     for (const run of this.#ended.keys()) {
       if (this.#ended.size <= runs && this.#bytes <= maxBytes) break;
@@ -113,9 +123,12 @@ export class MemoryStore implements Store {
   }
 }
 
-/** What a view holds: its texts, and what an object of its fields costs. */
-function bytesOf(view: RunView): number {
-  let text = view.run.length + view.input.length + (view.result?.length ?? 0) + errorTextLength(view.error);
-  for (const attempt of view.attempts) text += errorTextLength(attempt.error);
-  return 300 + 2 * text;
+/** Of one view beside its texts: the object, its times, the name of its task, its place in a table. Measured. */
+const VIEW_BYTES = 260;
+const ATTEMPT_BYTES = 96;
+
+function bytesOf({ run, input, result, error, attempts }: RunView): number {
+  let bytes = VIEW_BYTES + textBytes(run) + textBytes(input) + textBytes(result) + errorBytes(error);
+  for (const attempt of attempts) bytes += ATTEMPT_BYTES + errorBytes(attempt.error);
+  return bytes;
 }

@@ -1,4 +1,8 @@
-/** Folds transitions into the view of a run: shared by every store that keeps views. Pure. */
+/**
+ * Folds transitions into the view of a run: shared by every store that keeps views. Stacks of errors are for the log and
+ * not kept. Pure.
+ */
+import { withoutStack } from '../kernel/errors.ts';
 import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunEvent, type RunView } from '../protocol.ts';
 import { isTerminal } from '../runs/run-states.ts';
 
@@ -19,7 +23,7 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     dueAtMs: event.dueAtMs ?? null,
     input: event.input ?? before?.input ?? '{}',
     result: event.result ?? null,
-    error: event.error ?? (over ? null : (before?.error ?? null)),
+    error: withoutStack(event.error ?? (over ? null : (before?.error ?? null))),
     progress: null,
     attempts: attemptsAfter(before, event),
   };
@@ -39,7 +43,7 @@ function attemptsAfter(before: RunView | undefined, event: RunEvent): readonly A
     startedAtMs: event.durationMs === undefined ? event.atMs : event.atMs - event.durationMs,
     endedAtMs: event.atMs,
     state: event.state === 'retrying' ? 'failed' : event.state,
-    error: event.error ?? null,
+    error: withoutStack(event.error ?? null),
   };
   return [...kept.slice(-(MAX_ATTEMPTS_KEPT - 1)), attempt];
 }

@@ -7,13 +7,19 @@
  */
 import { assertNever } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
-import { ActorName, type RunsMessages, type StoreMessages, type TelemetryMessages } from '../protocol.ts';
+import {
+  ActorName,
+  MAILBOXES,
+  type RunsMessages,
+  type StoreMessages,
+  type TelemetryMessages,
+} from '../protocol.ts';
 import type { Store } from './store.ts';
 
 export function storeActor(openStore: () => Store): ActorDefinition<StoreMessages> {
   return {
     name: ActorName.Store,
-    mailbox: { capacity: 8192, capacityBytes: 16 * 1024 * 1024, whenFull: 'block' },
+    mailbox: MAILBOXES.store,
     checks: { record: isRecord },
     create(context) {
       const store = openStore();
@@ -51,6 +57,8 @@ export function storeActor(openStore: () => Store): ActorDefinition<StoreMessage
               return answer.ok(await store.list(envelope.body));
             case 'show':
               return answer.ok(await store.show(envelope.body.run));
+            case 'usage':
+              return answer.ok(await store.usage());
             case 'offer':
               return offer(envelope.body, answer);
             default:

@@ -14,7 +14,19 @@ export interface Store {
   show(run: string): RunView | null | Promise<RunView | null>;
   /** Those of the marks whose file has been dealt with for this task. */
   marked(task: string, marks: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** What it holds in memory. */
+  usage(): StoreUsage | Promise<StoreUsage>;
   close(): void | Promise<void>;
+}
+
+/** Bytes. */
+export interface StoreUsage {
+  /** Of runs that are over: at most `Retention.maxBytes`. */
+  readonly history: number;
+  /** Of runs that are not. */
+  readonly live: number;
+  /** Of the marks of files that have been dealt with. */
+  readonly marks: number;
 }
 
 export interface StoreAbilities {

@@ -8,6 +8,7 @@
  *   many lines were lost. Nothing that the device does reaches the caller of `write`.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { LOG_BUFFERS } from '../protocol.ts';
 
 /** Where bytes go. Errors are passed on, never thrown by `write`. */
 export interface LineDevice {
@@ -36,8 +37,8 @@ export interface LineWriterOptions {
   readonly onResumed: (lost: number) => void;
 }
 
-export const CHUNK_BYTES = 64 * 1024;
-export const MAX_CHUNKS = 16;
+export const CHUNK_BYTES = LOG_BUFFERS.chunkBytes;
+export const MAX_CHUNKS = LOG_BUFFERS.chunks;
 /** A chunk this full is written without waiting for the timer. */
 const WRITE_AT_BYTES = 32 * 1024;
 const BUSY_RETRY_MS = 50;
@@ -80,6 +81,11 @@ export class LineWriter {
   /** Writes that failed since the start. */
   get errors(): number {
     return this.#errors;
+  }
+
+  /** Of the buffers that are there, full or not. */
+  get bufferBytes(): number {
+    return (this.#chunks.length + (this.#spare === null ? 0 : LOG_BUFFERS.spare)) * CHUNK_BYTES;
   }
 
   /** `line` ends with its newline. */

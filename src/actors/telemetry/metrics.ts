@@ -5,7 +5,7 @@
  */
 import Registry, { type MetricSample } from 'prom-client/lib/registry.js';
 import type { LoopDelay } from '../kernel/index.ts';
-import type { RuntimeView } from '../protocol.ts';
+import { MEMORY_STEPS, type RuntimeView } from '../protocol.ts';
 import type { Histogram } from './histogram.ts';
 import { OTHER_TASK, RUN_RESULTS, type RunCounters, type TaskCounters } from './run-counters.ts';
 
@@ -183,6 +183,20 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
       (['rss', 'anon', 'file'] as const).map((kind) => ({ labels: { kind }, value: memory[kind] })),
     ),
   },
+  colibri_memory_budget_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'What the whole process may hold, from the config.',
+    read: perView(({ memory }) => one(memory.budget)),
+  },
+  colibri_memory_steps_total: {
+    type: 'counter',
+    labels: ['step'],
+    help: 'What the memory governor did: release file pages, collect garbage, shrink (fewer cpu threads, no batches), grow.',
+    read: perView(({ memory }) =>
+      MEMORY_STEPS.map((step) => ({ labels: { step }, value: memory.steps[step] })),
+    ),
+  },
   colibri_main_answers: {
     type: 'gauge',
     labels: [],
@@ -216,7 +230,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   colibri_config_last_reload_success: {
     type: 'gauge',
     labels: [],
-    help: '1 where the config was good when it was last read, else 0; then the one before is still in use.',
+    help: '1 where the last reload was carried out, or there was none; 0 where it was refused: the config before is in use.',
     read: ({ configReloadOk }) => one(configReloadOk ? 1 : 0),
   },
   colibri_uptime_seconds: {

@@ -16,7 +16,14 @@ import type {
   EnvelopeOf,
 } from '../kernel/index.ts';
 import { assertNever, LoopDelaySampler } from '../kernel/index.ts';
-import type { LogRecord, RunEvent, RunsMessages, RuntimeView, TelemetryMessages } from '../protocol.ts';
+import {
+  type LogRecord,
+  MAILBOXES,
+  type RunEvent,
+  type RunsMessages,
+  type RuntimeView,
+  type TelemetryMessages,
+} from '../protocol.ts';
 import { LineBudget } from './line-budget.ts';
 import { type LineDevice, LineWriter } from './line-writer.ts';
 import { createDescriptorDevice } from './log-device.ts';
@@ -66,15 +73,7 @@ export interface TelemetryOptions {
 export function telemetryActor(options: TelemetryOptions): ActorDefinition<TelemetryMessages> {
   return {
     name: 'telemetry',
-    // The counters see every event. Losing a line is better than holding up the runs: lines, of which the mailbox
-    // holds 512 and 4 MiB at most, are given up first, and counted.
-    mailbox: {
-      capacity: 2048,
-      capacityBytes: 16 * 1024 * 1024,
-      whenFull: 'block',
-      highWater: 0.25,
-      lowWater: 0.1,
-    },
+    mailbox: MAILBOXES.telemetry,
     expendable: ['log'],
     checks: {
       runs: (body) =>
@@ -102,6 +101,8 @@ class Telemetry implements Behaviour<TelemetryMessages> {
   #server: MetricsServer | null = null;
   #address: MetricsAddress | null = null;
   #viewAsked: Promise<RuntimeView> | null = null;
+  /** As it was last heard: main may not answer a scrape. */
+  #reloadOk = true;
   #summarised = 0;
   #warnedAtMono = Number.NEGATIVE_INFINITY;
   readonly #lastWords = (): void => this.#writer.flushSync();
@@ -146,6 +147,10 @@ class Telemetry implements Behaviour<TelemetryMessages> {
         this.#summarise();
         await this.#writer.flush(FLUSH_TIMEOUT_MS);
         return answer.ok(null);
+      case 'usage': {
+        const mailboxes = this.#context.system.mailboxes().map(({ actor, bytes }) => ({ actor, bytes }));
+        return answer.ok({ logBytes: this.#writer.bufferBytes, mailboxes });
+      }
       default:
         assertNever(envelope, 'message to telemetry');
     }
@@ -268,13 +273,14 @@ class Telemetry implements Behaviour<TelemetryMessages> {
 
   async *#render(): AsyncGenerator<string> {
     const view = await this.#view().catch(() => null);
+    this.#reloadOk = view?.configReloadOk ?? this.#reloadOk;
     const scrape: Scrape = {
       view,
       runs: this.#counters,
       serviceDelay: this.#loopDelay.look(),
       log: { dropped: this.#writer.dropped, summarised: this.#summarised, errors: this.#writer.errors },
       configVersion: this.#options.configVersion,
-      configReloadOk: true,
+      configReloadOk: this.#reloadOk,
       uptimeSeconds: this.#options.uptimeSeconds?.() ?? process.uptime(),
     };
     yield* this.#metrics.render(scrape);

@@ -1,17 +1,33 @@
 /** The command `colibri`: hands the real terminal and the real parts to `main`. */
+import { fstatSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { programVersion } from '../version.ts';
 import { createDeps } from './deps.ts';
 import type { CliIo } from './io.ts';
+import { takeLaunchMs } from './launch-time.ts';
 import { main } from './main.ts';
 
+const launchMs = takeLaunchMs(process.env, { uptimeSeconds: uptime(), monoMs: performance.now() });
+
+/** The runtime makes a stream when it is asked for it, and loads a dozen modules for that: a daemon needs none. */
 const io: CliIo = {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  stdin: process.stdin,
+  get stdout() {
+    return process.stdout;
+  },
+  get stderr() {
+    return process.stderr;
+  },
+  get stdin() {
+    return process.stdin;
+  },
   env: process.env,
   cwd: process.cwd(),
-  isTTY: process.stdout.isTTY === true,
-  columns: process.stdout.columns ?? 80,
+  get isTTY() {
+    return fstatSync(1).isCharacterDevice() && process.stdout.isTTY === true;
+  },
+  get columns() {
+    return process.stdout.columns ?? 80;
+  },
   nowMs: () => Date.now(),
   onInterrupt(callback) {
     process.on('SIGINT', callback);
@@ -19,7 +35,7 @@ const io: CliIo = {
   },
 };
 
-main(process.argv.slice(2), io, createDeps(io, programVersion())).then(
+main(process.argv.slice(2), io, createDeps(io, programVersion(), launchMs)).then(
   (code) => {
     process.exitCode = code;
     // Threads inside a native call must not keep an ended daemon alive.

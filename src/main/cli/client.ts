@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ErrorDocument, withSocketAddress } from '../../actors/control/index.ts';
 import { ColibriError, ERROR_CODES, type ErrorCode } from '../../actors/kernel/index.ts';
+import type { ConfigProblem } from './io.ts';
 
 /** Runs and their results are bounded; an answer past this is not ours. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -101,7 +102,11 @@ function errorOf(document: unknown, status: number): ColibriError {
   // A daemon of another version may know codes that this one does not.
   const known =
     typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'internal';
-  return new ColibriError(known, error?.message ?? `the daemon answered with status ${status}`);
+  const message = error?.message ?? `the daemon answered with status ${status}`;
+  const problems = (document as { problems?: readonly ConfigProblem[] } | null)?.problems;
+  if (!Array.isArray(problems)) return new ColibriError(known, message);
+  const lines = problems.map(({ file, line, column, message: what }) => `${file}:${line}:${column}: ${what}`);
+  return Object.assign(new ColibriError(known, [...lines, message].join('\n')), { problems });
 }
 
 function noDaemon(socketPath: string, error: unknown): ColibriError {

@@ -1,4 +1,5 @@
 /** What the command line is given: the terminal, the environment, and the parts of the daemon that it starts. */
+import type { ConfigProblem, SizeView } from '../../actors/protocol.ts';
 import type { Config } from '../config/config.ts';
 
 export interface TextSink {
@@ -20,13 +21,7 @@ export interface CliIo {
   onInterrupt(callback: () => void): () => void;
 }
 
-/** Where a problem of a config is, as the config folder tells it. */
-export interface ConfigProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
+export type { ConfigProblem };
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -40,7 +35,13 @@ export interface CliDeps {
   findConfigFile(cwd: string): Promise<string | null>;
   /** Rejects with `config-invalid`, which carries `problems` where they are known one by one. */
   loadConfig(file: string): Promise<LoadedConfig>;
+  /** What the memory ledger says without a daemon. */
+  sizeOf(config: Config): Promise<SizeView>;
+  /** Where the daemon of a config is that cannot be loaded just now: its state directory, absolute, as far as it can be told. */
+  stateDirOf(file: string): Promise<string>;
   formatProblem(problem: ConfigProblem): string;
+  /** Starts what takes longest, while the config is being loaded. The function ends what no daemon has taken. */
+  prepareDaemon?(): () => void;
   /** Runs until the daemon is stopped; resolves with the exit code. */
   runDaemon(options: LoadedConfig): Promise<number>;
 }

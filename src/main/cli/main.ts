@@ -79,8 +79,8 @@ function splitCommand(argv: readonly string[]): { name: string | null; rest: rea
 function report(error: unknown, argv: readonly string[], io: CliIo): number {
   const data = toErrorData(error, 'internal');
   const code = exitCodeOf(data.code);
+  const problems = problemsOf(error);
   if (argv.includes('--json')) {
-    const problems = problemsOf(error);
     const document = { ...(problems === null ? {} : { ok: false, problems }), error: errorDocument(data) };
     io.stdout.write(`${JSON.stringify(document)}\n`);
     return code;
@@ -88,7 +88,9 @@ function report(error: unknown, argv: readonly string[], io: CliIo): number {
   const paint = paintFor(io);
   // Problems of a config stand at the start of the line, where editors look for the place.
   const head = data.code === 'config-invalid' ? '' : `${paint.paint('red', 'colibri:')} `;
-  io.stderr.write(`${head}${printableLines(data.message)}\n`);
+  // All of them, however many; the text of other errors is cut to its bound.
+  const message = problems === null ? data.message : (error as Error).message;
+  io.stderr.write(`${head}${printableLines(message)}\n`);
   if (code === ExitCode.Usage) io.stderr.write(`${hintFor(argv)}\n`);
   return code;
 }

@@ -1,12 +1,23 @@
 /** Finding the config file and reading its text, with a bound on its size. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { MAX_FILE_BYTES } from './yaml-text.ts';
 
 /** Where the config is looked for when none is named. Null when there is none. */
 export function findConfigFile(cwd: string): string | null {
   const places = [resolve(cwd, 'colibri.yaml'), '/etc/colibri/config.yaml'];
   return places.find((file) => existsSync(file)) ?? null;
+}
+
+/**
+ * The state directory that a config means which cannot be loaded: its daemon, if there is one, can still be asked. Looks
+ * for the one line, whatever else the file says; the default where there is none. Absolute.
+ */
+export function stateDirOf(file: string, env: Readonly<Record<string, string | undefined>>): string {
+  const read = readConfigFile(file);
+  const text = 'text' in read ? read.text : '';
+  const [, quoted, plain] = /^state_dir:[ \t]*(?:["']([^"'\n]+)["']|([^\s#"'][^\n#]*))/m.exec(text) ?? [];
+  return resolve(dirname(file), env.COLIBRI_STATE_DIR ?? quoted ?? plain?.trim() ?? './state');
 }
 
 /** The text of a file, or why it cannot be had. Reads at most one byte more than the bound. */

@@ -18,11 +18,43 @@ export const LogLevel = {
 } as const;
 export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel];
 
-/** When a task runs by itself. Cron expressions are kept as text and parsed by the scheduler's folder. */
+/** When a task runs by itself. Of a cron expression the fields count; its text is what people are shown. */
 export type ScheduleSpec =
-  | { readonly kind: 'cron'; readonly expression: string; readonly timeZone: string | null }
+  | {
+      readonly kind: 'cron';
+      readonly expression: string;
+      readonly timeZone: string | null;
+      readonly fields: CronFields;
+    }
   | { readonly kind: 'every'; readonly everyMs: number }
   | { readonly kind: 'at'; readonly atMs: number };
+
+/**
+ * A cron expression as sets of bits, made by the parser at load: plain numbers, so that hundreds of tasks cost
+ * little and nothing of the parser stays in memory. A day counts that is in any of its sets.
+ */
+export interface CronFields {
+  /** Bit 0: second 0, up to 29. */
+  readonly secondsLow: number;
+  /** Bit 0: second 30, up to 59. */
+  readonly secondsHigh: number;
+  readonly minutesLow: number;
+  readonly minutesHigh: number;
+  /** Bit 0: midnight. */
+  readonly hours: number;
+  /** Bit 0: the first of the month. */
+  readonly days: number;
+  /** The last day of the month, whatever its number. */
+  readonly lastDay: boolean;
+  /** Bit 0: January. */
+  readonly months: number;
+  /** Bit 0: Sunday. */
+  readonly weekdays: number;
+  /** The `weekdays` of one week of the month only, from 1 to 5; 0: of all. */
+  readonly nthWeek: number;
+  /** The last of these weekdays in the month. Bit 0: Sunday. */
+  readonly lastWeekdays: number;
+}
 
 export interface MisfirePolicy {
   readonly policy: 'run-once' | 'run-all' | 'skip';
@@ -74,7 +106,12 @@ export interface Config {
     readonly io: IoPoolSpec;
   };
   readonly queues: {
-    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
+    readonly ready: {
+      readonly capacity: number;
+      /** What the capacity is the product of; null where it was given as a number. */
+      readonly rates: { readonly backlogPerSecond: number; readonly tolerateSeconds: number } | null;
+      readonly whenFull: WhenFull;
+    };
     readonly delayed: { readonly capacity: number };
     readonly retry: { readonly capacity: number };
     readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };

@@ -1,11 +1,11 @@
 /** The config: its type, its schema, and how it is loaded from a file or made in code. */
 export * from './config.ts';
-export { findConfigFile } from './config-file.ts';
+export { findConfigFile, stateDirOf } from './config-file.ts';
 export { type LoadOptions, loadConfig, parseConfigText, type TextOptions } from './load-config.ts';
 export { parseDuration, parseInstant } from './parse-time.ts';
 export { ConfigInvalid, formatProblem, type Problem } from './problem.ts';
 export { type LoadedConfig, resolveConfig } from './resolve-config.ts';
-export type { CheckCron, ResolveOptions } from './resolve-scope.ts';
+export type { ParsedCron, ResolveOptions } from './resolve-scope.ts';
 export { configSchema } from './schema.ts';
 export { type GlobSpec, splitGlob } from './split-glob.ts';
 export { type FoundModules, listModules, moduleName } from './user-modules.ts';

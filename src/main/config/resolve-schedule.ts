@@ -36,12 +36,12 @@ function resolveCron(
   path: SchemaPath,
   scope: ResolveScope,
 ): ScheduleSpec | null {
-  const problem = scope.cronProblem(expression, timeZone);
-  if (problem !== null) {
-    scope.problems.add(path, problem);
+  const parsed = scope.cron(expression);
+  if ('problem' in parsed) {
+    scope.problems.add(path, parsed.problem);
     return null;
   }
-  return { kind: 'cron', expression: expression.trim(), timeZone };
+  return { kind: 'cron', expression: expression.trim(), timeZone, fields: parsed.fields };
 }
 
 function resolveEvery(every: string | number, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {

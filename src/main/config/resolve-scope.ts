@@ -1,15 +1,15 @@
 /** What all resolving functions share while one config is resolved: options, problems and small caches. */
 import { statSync } from 'node:fs';
-import { checkSchema, type SchemaPath } from '../../actors/kernel/check-schema.ts';
+import { checkSchema, describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BuiltInHandler } from '../../workers/handler.ts';
+import type { CronFields } from './config.ts';
 import type { ProblemList } from './places.ts';
 import { type RawObject, valueAt } from './raw-tree.ts';
 import type { GlobSpec } from './split-glob.ts';
 import type { FoundModules } from './user-modules.ts';
 import { withRemedy } from './with-remedy.ts';
 
-/** Says what is wrong with a cron expression, or null. `timeZone` null: the zone of the machine. */
-export type CheckCron = (expression: string, timeZone: string | null) => string | null;
+export type ParsedCron = { readonly fields: CronFields } | { readonly problem: string };
 
 export interface ResolveOptions {
   /** What relative paths are relative to; absolute. */
@@ -23,8 +23,8 @@ export interface ResolveOptions {
   readonly listModules?: (glob: GlobSpec) => FoundModules;
   /** Whether the path is a folder; the default looks on disk. */
   readonly isFolder?: (path: string) => boolean;
-  /** The parser of cron expressions; without it only their outer form is checked. */
-  readonly checkCron?: CheckCron;
+  /** The parser of cron expressions: large, so only a caller that expects any brings it. */
+  readonly parseCron?: (expression: string) => ParsedCron;
   /** Wall time; with it, an `at:` that has passed is a warning. */
   readonly nowMs?: number;
 }
@@ -36,7 +36,7 @@ export class ResolveScope {
   readonly #written: RawObject;
   readonly #builtIns: ReadonlyMap<string, BuiltInHandler>;
   readonly #zones = new Map<string, boolean>();
-  readonly #cron = new Map<string, string | null>();
+  readonly #cron = new Map<string, ParsedCron>();
   readonly #folders = new Map<string, boolean>();
 
   constructor(options: ResolveOptions, problems: ProblemList, written: RawObject) {
@@ -69,25 +69,23 @@ export class ResolveScope {
     return known;
   }
 
-  /** Intl costs over a megabyte, so it is asked only about zones that are written. */
   isTimeZone(name: string): boolean {
     let known = this.#zones.get(name);
     if (known === undefined) {
-      known = intlKnows(name);
+      known = isZone(name);
       this.#zones.set(name, known);
     }
     return known;
   }
 
-  /** Many tasks share an expression: each is parsed once. */
-  cronProblem(expression: string, timeZone: string | null): string | null {
-    const key = `${timeZone ?? ''} ${expression}`;
-    let problem = this.#cron.get(key);
-    if (problem === undefined) {
-      problem = outerCronProblem(expression) ?? this.options.checkCron?.(expression, timeZone) ?? null;
-      this.#cron.set(key, problem);
+  /** Many tasks share an expression: each is parsed once, and its fields are shared too. */
+  cron(expression: string): ParsedCron {
+    let parsed = this.#cron.get(expression);
+    if (parsed === undefined) {
+      parsed = this.options.parseCron?.(expression) ?? noParser(expression);
+      this.#cron.set(expression, parsed);
     }
-    return problem;
+    return parsed;
   }
 
   /** Checks a part against a schema of its own; its problems get their full paths. */
@@ -101,26 +99,11 @@ export class ResolveScope {
   }
 }
 
-const CRON_WORDS: readonly string[] = [
-  '@yearly',
-  '@annually',
-  '@monthly',
-  '@weekly',
-  '@daily',
-  '@midnight',
-  '@hourly',
-];
-
-function outerCronProblem(expression: string): string | null {
-  const trimmed = expression.trim();
-  if (trimmed.startsWith('@')) {
-    if (CRON_WORDS.includes(trimmed)) return null;
-    const remedy = trimmed === '@reboot' ? '; use run_on_start: true' : '';
-    return `expected one of ${CRON_WORDS.join(', ')}, got ${JSON.stringify(trimmed)}${remedy}`;
-  }
-  const fields = trimmed === '' ? 0 : trimmed.split(/\s+/).length;
-  if (fields === 5 || fields === 6) return null;
-  return `expected a cron expression of 5 fields, or 6 with seconds first, got ${fields} in ${JSON.stringify(expression)}`;
+function noParser(expression: string): ParsedCron {
+  const got = describeValue(expression);
+  return {
+    problem: `expected no cron expression, got ${got}: options.parseCron is not given; give it or use every`,
+  };
 }
 
 /** A folder that cannot be looked at is told by the scan, with the reason. */
@@ -132,10 +115,11 @@ function folderOnDisk(path: string): boolean {
   }
 }
 
-function intlKnows(timeZone: string): boolean {
+/** An IANA name or an offset. `Temporal` also takes whole dates for zones; what it makes of those is another text. */
+function isZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
+    const id = Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
+    return id.toLowerCase() === name.toLowerCase() || /^[+-]\d\d(:?\d\d)?$/.test(name);
   } catch {
     return false;
   }

@@ -46,14 +46,18 @@ export function resolveReadyQueue(
       const message = `expected backlog_per_second × tolerate_seconds to be at most 10000000, got ${product}`;
       scope.problems.add(['queues', 'ready'], message);
     }
-    return { capacity: product, whenFull };
+    return {
+      capacity: product,
+      rates: { backlogPerSecond: backlog, tolerateSeconds: tolerate },
+      whenFull,
+    };
   }
   if (raw.backlog_per_second !== undefined || raw.tolerate_seconds !== undefined) {
     const message =
       'expected either capacity or backlog_per_second and tolerate_seconds, got both; remove one';
     scope.problems.add(['queues', 'ready', 'capacity'], message, 'key');
   }
-  return { capacity, whenFull };
+  return { capacity, rates: null, whenFull };
 }
 
 /** `host:port`, `[ipv6]:port`. The endpoints have no password, so another host than loopback is a warning. */

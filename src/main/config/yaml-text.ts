@@ -31,6 +31,9 @@ const MAX_ALIASES = 20_000;
 /** What the lexer of the library gives before the text of a scalar. */
 const SCALAR_MARK = '\x1f';
 
+/** Some 10 ms of code that was never run before. */
+const LEXEMES_A_STEP = 2000;
+
 /** Nodes that all aliases of a file together stand for. */
 const MAX_ALIAS_NODES = 100_000;
 
@@ -50,14 +53,20 @@ export async function loadYaml(): Promise<Yaml> {
   return await import('yaml');
 }
 
-/** Never throws on any text; what is wrong is in `problems`, and `value` is then what could be made of it. */
-export function readYaml(yaml: Yaml, text: string, file: string): YamlText {
+/**
+ * Never throws on any text; what is wrong is in `problems`, and `value` is then what could be made of it. Lets others have
+ * their turn now and then: a daemon that reloads its config goes on meanwhile.
+ */
+export async function readYaml(yaml: Yaml, text: string, file: string): Promise<YamlText> {
   const lines = new Lines(text, file);
   const problems: TextProblem[] = [];
   const say = (offset: number, message: string) => {
     if (problems.length < MAX_SAID) problems.push({ ...lines.placeAt(offset), message });
   };
-  const document = composeDocument(yaml, text, say);
+  const steps = composeDocument(yaml, text, say);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) await new Promise(setImmediate);
+  const document = step.value;
   if (document === undefined) return { value: null, problems, readable: false, at: () => lines.placeAt(0) };
   for (const error of document.errors) say(error.pos[0], `expected valid YAML: ${firstLine(error.message)}`);
   for (const { code, pos, message } of document.warnings) {
@@ -76,7 +85,10 @@ export function readYaml(yaml: Yaml, text: string, file: string): YamlText {
 /** One YAML scalar, as the value of a variable is; undefined when the text is anything else. */
 export function readScalar(yaml: Yaml, text: string): string | number | boolean | null | undefined {
   if (text.length > 65_536) return undefined;
-  const document = composeDocument(yaml, text, () => {});
+  const steps = composeDocument(yaml, text, () => {});
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const document = step.value;
   if (document === undefined || document.errors.length > 0 || document.warnings.length > 0) return undefined;
   const contents = document.contents;
   if (contents === null) return null;
@@ -85,11 +97,12 @@ export function readScalar(yaml: Yaml, text: string): string | number | boolean 
   return typeof value === 'number' ? value : undefined;
 }
 
-function composeDocument(
+/** Yields where it has worked for a while. */
+function* composeDocument(
   yaml: Yaml,
   text: string,
   say: (offset: number, message: string) => void,
-): Document.Parsed | undefined {
+): Generator<void, Document.Parsed | undefined> {
   const parser = new yaml.Parser();
   const composer = new yaml.Composer({
     version: '1.2',
@@ -105,10 +118,12 @@ function composeDocument(
   let errors = 0;
   let aliases = 0;
   let before = '';
+  let lexemes = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
     // The text of a scalar comes after a mark of its own, and may begin with * where it is quoted.
     if (lexeme.startsWith('*') && before !== SCALAR_MARK) aliases += 1;
     before = lexeme;
+    if (++lexemes % LEXEMES_A_STEP === 0) yield;
     if (aliases > MAX_ALIASES) {
       say(parser.offset, `expected at most ${MAX_ALIASES} aliases, got more`);
       return undefined;
@@ -123,6 +138,8 @@ function composeDocument(
       return undefined;
     }
   }
+  // The tree is made in one go.
+  if (lexemes > LEXEMES_A_STEP) yield;
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, text.length));
   const second = documents[1];

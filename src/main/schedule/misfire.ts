@@ -1,6 +1,6 @@
 /**
  * Which occurrences run when the scheduler comes late: after a suspend, a stall or a step of the clock. Pure, and
- * bounded: however long the time away, a few hundred occurrences are computed at most.
+ * bounded: however long the time away, few more occurrences are computed than may run.
  *
  * An occurrence is late when a later one is due too, or when it is overdue by more than the grace.
  * - `run-once`: of all that are due, the newest runs
@@ -9,7 +9,7 @@
  */
 import { assertNever } from '../../actors/kernel/index.ts';
 import type { MisfirePolicy } from '../config/config.ts';
-import type { Occurrences } from './cron.ts';
+import type { Occurrences } from './cron-occurrences.ts';
 
 /** Without a grace of its own, `skip` takes an occurrence for late after this time. */
 export const SKIP_GRACE_MS = 60_000;
@@ -35,35 +35,18 @@ export function dueOccurrences(options: {
   readonly policy: MisfirePolicy;
 }): DueOccurrences {
   const { occurrences, firstMs, nowMs, policy } = options;
-  const wanted = policy.policy === 'run-all' ? policy.max : 1;
-  const limit = 2 * wanted + MAX_LOOK;
-  let { due, next } = walk({ occurrences, firstMs, nowMs, limit });
-  const more = next !== null && next <= nowMs;
-  // Too many to look at: go on from ever later starts until what is left can be walked, and holds what is wanted.
-  for (let span = nowMs - firstMs; next !== null && next <= nowMs && span >= 1; span /= 2) {
-    const start = occurrences.next(nowMs - span);
-    if (start === null || start > nowMs) break;
-    ({ due, next } = walk({ occurrences, firstMs: start, nowMs, limit }));
-  }
-  if (next !== null && next <= nowMs) next = occurrences.next(nowMs);
-  const run = choose(due, nowMs, policy);
-  return { run, missed: due.length - run.length, more, next };
-}
-
-/** At most `limit` occurrences from `firstMs` to `nowMs`, and the one after the last of them. */
-function walk(from: {
-  readonly occurrences: Occurrences;
-  readonly firstMs: number;
-  readonly nowMs: number;
-  readonly limit: number;
-}): { due: number[]; next: number | null } {
+  const limit = MAX_LOOK + (policy.policy === 'run-all' ? policy.max : 1);
   const due: number[] = [];
-  let next: number | null = from.firstMs;
-  while (next !== null && next <= from.nowMs && due.length < from.limit) {
-    due.push(next);
-    next = from.occurrences.next(next);
+  // Back from now: what runs is always among the newest.
+  let at = occurrences.prev(Math.floor(nowMs) + 1);
+  while (at !== null && at >= firstMs && due.length < limit) {
+    due.push(at);
+    at = occurrences.prev(at);
   }
-  return { due, next };
+  const more = at !== null && at >= firstMs;
+  due.reverse();
+  const run = choose(due, nowMs, policy);
+  return { run, missed: due.length - run.length, more, next: occurrences.next(nowMs) };
 }
 
 function choose(due: readonly number[], nowMs: number, policy: MisfirePolicy): number[] {

@@ -1,17 +1,24 @@
 /** From what a user wrote to the instants it means. */
 import { assertNever } from '../../actors/kernel/index.ts';
 import type { ScheduleSpec } from '../config/config.ts';
-import { type Occurrences, parseCron } from './cron.ts';
+import { CronOccurrences, type Occurrences } from './cron-occurrences.ts';
+import type { TimeZones } from './time-zones.ts';
 
 /** `every` keeps to a grid through 1970, so that it neither drifts nor depends on when the daemon started. */
-export function occurrencesOf(spec: ScheduleSpec): Occurrences {
+export function occurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
   switch (spec.kind) {
     case 'cron':
-      return parseCron(spec.expression, spec.timeZone);
+      return new CronOccurrences(spec.fields, zones.zone(spec.timeZone));
     case 'every':
-      return { next: (afterMs) => (Math.floor(afterMs / spec.everyMs) + 1) * spec.everyMs };
+      return {
+        next: (afterMs) => (Math.floor(afterMs / spec.everyMs) + 1) * spec.everyMs,
+        prev: (beforeMs) => (Math.ceil(beforeMs / spec.everyMs) - 1) * spec.everyMs,
+      };
     case 'at':
-      return { next: (afterMs) => (spec.atMs > afterMs ? spec.atMs : null) };
+      return {
+        next: (afterMs) => (spec.atMs > afterMs ? spec.atMs : null),
+        prev: (beforeMs) => (spec.atMs < beforeMs ? spec.atMs : null),
+      };
     default:
       return assertNever(spec, 'kind of schedule');
   }

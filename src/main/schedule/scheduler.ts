@@ -9,9 +9,10 @@
 import { type DelayEngine, HeapDelayEngine, type TimerHandle } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
 import type { MisfirePolicy, ScheduleSpec } from '../config/config.ts';
-import type { Occurrences } from './cron.ts';
+import type { Occurrences } from './cron-occurrences.ts';
 import { type DueOccurrences, dueOccurrences } from './misfire.ts';
 import { occurrencesOf, splayOf } from './occurrences.ts';
+import { TimeZones } from './time-zones.ts';
 
 /** What the scheduler needs to know of a task. */
 export interface ScheduledTask {
@@ -53,6 +54,7 @@ export class Scheduler {
   readonly #clock: Clock;
   readonly #engine: DelayEngine<Entry>;
   readonly #entries = new Map<string, Entry>();
+  readonly #zones = new TimeZones();
   /** Wall time less monotonic time when last looked at. */
   #offsetMs = 0;
   /** The latest wall time seen since schedules were last computed anew. */
@@ -80,7 +82,7 @@ export class Scheduler {
     for (const task of this.#options.tasks) {
       if (task.runOnStart) this.#options.onDue(task.name, now, 'start');
       if (task.schedule === null) continue;
-      const occurrences = occurrencesOf(task.schedule);
+      const occurrences = occurrencesOf(task.schedule, this.#zones);
       const splayMs = splayOf(task.name, task.splayMs);
       const entry: Entry = { task, occurrences, splayMs, nextMs: occurrences.next(now), handle: 0 };
       this.#plan(entry);

@@ -30,6 +30,8 @@ interface Measured {
 
 export class BatchSizer {
   readonly #tasks = new Map<string, Measured>();
+  /** True: every order goes alone, nothing travels ahead of its time. */
+  narrow = false;
 
   /** Expected duration of one run in ms; `undefined` if runs of the task go alone. */
   tinyMs(task: string): number | undefined {
@@ -63,7 +65,8 @@ export class BatchSizer {
     if (first === undefined) return [];
     const orders = [first];
     let expectedMs = this.tinyMs(first.task);
-    while (expectedMs !== undefined && orders.length < TAKE_LIMIT) {
+    const limit = this.narrow ? 1 : TAKE_LIMIT;
+    while (expectedMs !== undefined && orders.length < limit) {
       const task = source.peekTask();
       const nextMs = task === undefined ? undefined : this.tinyMs(task);
       if (nextMs === undefined || expectedMs + nextMs > BATCH_BUDGET_MS) break;

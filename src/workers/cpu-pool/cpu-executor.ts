@@ -95,10 +95,33 @@ export class CpuExecutor {
     else this.#watchEnd(worker, callback);
   }
 
+  /**
+   * What the heap of each thread uses, bytes, in no order. Null for one that does not say so within `timeoutMs`: it is
+   * inside a native call, or ending.
+   */
+  heapBytes(timeoutMs: number): Promise<(number | null)[]> {
+    const threads = this.#destroying === null ? (this.#piscina?.threads ?? []) : [];
+    return Promise.all(threads.map((thread) => this.#heapOf(thread, timeoutMs)));
+  }
+
   /** Ends all threads; resolves when they are gone, or after 500 ms. Idempotent. */
   destroy(): Promise<void> {
     this.#destroying ??= this.#destroy();
     return this.#destroying;
+  }
+
+  #heapOf(thread: Worker, timeoutMs: number): Promise<number | null> {
+    return new Promise((resolve) => {
+      const timer = this.#options.clock.setTimer(timeoutMs, () => resolve(null));
+      const settle = (bytes: number | null): void => {
+        timer.cancel();
+        resolve(bytes);
+      };
+      thread.getHeapStatistics().then(
+        (statistics) => settle(statistics.used_heap_size),
+        () => settle(null),
+      );
+    });
   }
 
   async #create(): Promise<void> {

@@ -52,7 +52,7 @@ export interface CpuPoolOptions {
   readonly sizer?: BatchSizer;
 }
 
-const DEFAULT_LIMITS: CpuResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
+export const DEFAULT_LIMITS: CpuResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 /** Pause after threads that failed to start: doubled from the first to the second bound. */
 const RESTART_BASE_MS = 100;
 const RESTART_CAP_MS = 30_000;
@@ -116,6 +116,11 @@ export class CpuPool implements Pool {
     return this.#slots.executor.ending;
   }
 
+  /** See `CpuExecutor.heapBytes`. */
+  heapBytes(timeoutMs: number): Promise<(number | null)[]> {
+    return this.#slots.executor.heapBytes(timeoutMs);
+  }
+
   /** Share of slot time in use since the last look, 0 to 1. */
   get busyRatio(): number {
     const nowMono = this.#clock.monoMs();
@@ -135,6 +140,11 @@ export class CpuPool implements Pool {
     this.#busyMeter.add(this.#slots.busy, this.#limit, this.#clock.monoMs());
     this.#limit = Math.min(this.#options.threads, Math.max(1, Math.trunc(threads)));
     this.wake();
+  }
+
+  /** True: orders go to threads one by one, so that none wait there. */
+  setNarrow(narrow: boolean): void {
+    this.#sizer.narrow = narrow;
   }
 
   /** Loads the executor and starts a thread, so that the first order does not wait for it. */

@@ -14,7 +14,6 @@
  * - what cannot be read is told to `onSkipped` and does not end the scan; a missing root does.
  */
 import type { Dir, Dirent } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../actors/kernel/clock.ts';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { FoundItem } from '../../actors/protocol.ts';
@@ -147,7 +146,7 @@ async function* walk(options: FileScanOptions): AsyncGenerator<string> {
 async function openRoot(options: FileScanOptions): Promise<OpenFolder> {
   const state = compileGlob(options.pattern);
   try {
-    const dir = await opendir(options.root, { bufferSize: NAMES_AT_ONCE });
+    const dir = await files().opendir(options.root, { bufferSize: NAMES_AT_ONCE });
     return { dir, relative: '', state };
   } catch (thrown) {
     throw new ColibriError(
@@ -187,7 +186,7 @@ async function openInside(
     return undefined;
   }
   try {
-    return { dir: await opendir(path, { bufferSize: NAMES_AT_ONCE }), relative, state };
+    return { dir: await files().opendir(path, { bufferSize: NAMES_AT_ONCE }), relative, state };
   } catch (thrown) {
     options.onSkipped?.(path, reasonOf(thrown, name));
     return undefined;
@@ -209,7 +208,7 @@ async function look(pass: Pass, relative: string): Promise<FoundItem | Sight | u
   const { root, settleMs = SETTLE_MS } = options;
   const path = absolute(root, relative);
   try {
-    const stats = await lstat(path, { bigint: true });
+    const stats = await files().lstat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
     const mtimeMs = Number(stats.mtimeNs / 1_000_000n);
     const ageMs = (options.clock ?? systemClock).wallMs() - mtimeMs;
@@ -227,6 +226,11 @@ async function look(pass: Pass, relative: string): Promise<FoundItem | Sight | u
     if (!gone || isMangled(relative)) options.onSkipped?.(path, reasonOf(thrown, relative));
     return undefined;
   }
+}
+
+/** Loaded with the first scan: with it come a dozen more of the runtime's modules. */
+function files() {
+  return process.getBuiltinModule('node:fs/promises');
 }
 
 function absolute(root: string, relative: string): string {

@@ -3,7 +3,6 @@
  * It names the thread that made it. A lock whose thread is gone, or that is older than any honest use of it, is
  * taken over; what is deleted is the very lock that was judged or is one's own, told by a token in it.
  */
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   linkSync,
@@ -38,7 +37,7 @@ export class LockFile {
   /** Waits, blocking the thread, until the lock is free. Throws `file-failed` after 35 s. */
   static acquire(guardedPath: string): LockFile {
     const path = join(dirname(guardedPath), `.${basename(guardedPath)}.lock`);
-    const text = `${thisThread()} ${randomBytes(8).toString('hex')}`;
+    const text = `${thisThread()} ${randomName()}`;
     const cell = new Int32Array(new SharedArrayBuffer(4));
     const giveUpMono = performance.now() + GIVE_UP_MS;
     while (!tryCreate(path, text)) {
@@ -85,7 +84,7 @@ function removeStale(path: string): boolean {
   if (stats === undefined || text === null) return true;
   const ageMs = Date.now() - stats.mtimeMs;
   if (ageMs < STALE_MS && (text === '' ? ageMs < EMPTY_STALE_MS : threadLives(text))) return false;
-  const aside = `${path}-${randomBytes(8).toString('hex')}`;
+  const aside = `${path}-${randomName()}`;
   try {
     renameSync(path, aside);
     // Of two that found it stale the slower one may have the lock of the faster one in hand.
@@ -97,6 +96,11 @@ function removeStale(path: string): boolean {
     rmSync(aside, { force: true });
   }
   return true;
+}
+
+/** Loaded with the first lock: not every thread that knows how to lock does so. */
+function randomName(): string {
+  return process.getBuiltinModule('node:crypto').randomBytes(8).toString('hex');
 }
 
 function readLock(path: string): string | null {

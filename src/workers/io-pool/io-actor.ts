@@ -18,7 +18,13 @@ import {
   toErrorData,
 } from '../../actors/kernel/errors.ts';
 import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../actors/kernel/index.ts';
-import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
+import {
+  IO_MAILBOX_BYTES,
+  type IoMessages,
+  type LogRecord,
+  type RunsMessages,
+  type TelemetryMessages,
+} from '../../actors/protocol.ts';
 import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { LogLimiter } from '../log-limiter.ts';
@@ -47,7 +53,7 @@ export function ioActor(options: IoActorOptions): ActorDefinition<IoMessages> {
     name: options.name,
     mailbox: {
       capacity: 3 * (options.maxSlots ?? 256),
-      capacityBytes: 8 * 1024 * 1024,
+      capacityBytes: IO_MAILBOX_BYTES,
       whenFull: 'reject',
     },
     checks: ioChecks,

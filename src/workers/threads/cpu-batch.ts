@@ -11,6 +11,7 @@
 import { threadId } from 'node:worker_threads';
 import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import type { Tidier } from '../../actors/kernel/tidier.ts';
 import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
 import { CpuRegion } from '../cpu-pool/cpu-region.ts';
 import type { Handler } from '../handler.ts';
@@ -21,7 +22,7 @@ import type { ThreadVoice } from './thread-voice.ts';
 
 /** Outcomes wait at most so long for the orders behind them in the batch. */
 const FLUSH_AFTER_MS = 2;
-/** How long the thread must have had nothing to do before `onIdle` is called. */
+/** How long the thread must have had nothing to do before it counts as idle. */
 const IDLE_AFTER_MS = 250;
 
 export interface CpuBatchRunnerOptions {
@@ -31,8 +32,8 @@ export interface CpuBatchRunnerOptions {
   readonly voice: ThreadVoice;
   /** Ends this thread. */
   readonly exit: () => void;
-  /** Called once whenever the thread's work has run dry. */
-  readonly onIdle?: () => void;
+  /** Told after each batch, and when the work has run dry. */
+  readonly tidier?: Tidier;
 }
 
 interface Batch {
@@ -247,11 +248,13 @@ export class CpuBatchRunner implements ContextHost {
   }
 
   #armIdle(): void {
-    const { onIdle } = this.#options;
-    if (onIdle === undefined) return;
+    const { tidier } = this.#options;
+    if (tidier === undefined) return;
+    // When the answer is on its way.
+    setImmediate(() => tidier.worked());
     if (this.#idleTimer === null) {
       this.#idleTimer = setTimeout(() => {
-        if (this.#current === null) onIdle();
+        if (this.#current === null) tidier.idle();
       }, IDLE_AFTER_MS);
       this.#idleTimer.unref();
     } else {

@@ -2,6 +2,7 @@
  * Ties a batch runner to the thread it is on: its port, its escaped errors, its end.
  */
 import type { MessagePort } from 'node:worker_threads';
+import type { Tidier } from '../../actors/kernel/tidier.ts';
 import { captureOutput } from '../capture-output.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { CpuBatchRunner, type CpuBatchRunnerOptions } from './cpu-batch.ts';
@@ -11,7 +12,7 @@ export interface CpuThreadOptions {
   readonly data: CpuThreadData;
   readonly port: MessagePort | null;
   readonly resolve: CpuBatchRunnerOptions['resolve'];
-  readonly onIdle?: () => void;
+  readonly tidier?: Tidier;
 }
 
 /** Gives the function that takes the text of a batch. Called once a thread. */
@@ -26,7 +27,7 @@ export function startCpuThread(options: CpuThreadOptions): (text: string) => Pro
       ended = true;
       process.exit(1);
     },
-    ...(options.onIdle === undefined ? {} : { onIdle: options.onIdle }),
+    ...(options.tidier === undefined ? {} : { tidier: options.tidier }),
   });
   captureOutput((level, line) => voice.printed(level, line));
   process.on('uncaughtException', (thrown) => runner.escaped(thrown));

@@ -4,10 +4,13 @@
  * The thread runs handlers and nothing else, one at a time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { Tidier } from '../../actors/kernel/tidier.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { builtInHandlers } from '../handlers/index.ts';
 import { Registry } from '../registry.ts';
 import { startCpuThread } from './cpu-thread.ts';
+
+const TIDY_EVERY_MS = 6000;
 
 const { modules } = workerData as CpuThreadData;
 const registry = new Registry({ builtIns: builtInHandlers, modules });
@@ -17,4 +20,5 @@ export const runBatch = startCpuThread({
   data: workerData as CpuThreadData,
   port: parentPort,
   resolve: (name) => registry.resolve(name),
+  tidier: new Tidier({ busyEveryMs: TIDY_EVERY_MS }),
 });

@@ -2,7 +2,7 @@
  * What the service thread and the guest thread start from: the same host with other actors in it. The
  * placement says which; only what those need is loaded.
  */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import {
   type ActorSystem,
   type AnyActorDefinition,
@@ -62,7 +62,8 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
 }
 
 async function startHost(): Promise<void> {
-  const { settings, placement, thread } = workerData as HostData & { readonly settings: HostSettings };
+  const data = await givenData();
+  const { settings, placement, thread } = data;
   const catalog = catalogOf(settings, (task, items) =>
     system.ref<StoreMessages>(ActorName.Store).ask('offer', { task, items }, { timeoutMs: null }),
   );
@@ -70,8 +71,20 @@ async function startHost(): Promise<void> {
   for (const [name, create] of Object.entries(catalog)) {
     if (placement[name] === thread) definitions.push(await create());
   }
-  const system = runThreadHost({ definitions });
+  const system = runThreadHost({ data, definitions });
   if (placement[ActorName.Guest] === thread) logOutput(system, thread);
+}
+
+/** A thread that was started before it was known what for gets its data later, and loads what the service needs. */
+function givenData(): Promise<HostData & { readonly settings: HostSettings }> {
+  if (workerData !== null) return Promise.resolve(workerData);
+  return new Promise((resolve) => {
+    parentPort?.once('message', resolve);
+    void import('../../actors/telemetry/index.ts');
+    void import('../../actors/store/index.ts');
+    void import('../../actors/control/index.ts');
+    process.getBuiltinModule('node:http');
+  });
 }
 
 /** What users' modules print goes to the log. */

@@ -3,9 +3,11 @@ import type { Command } from '../command.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { deadCommand } from './dead.ts';
+import { reloadCommand } from './reload.ts';
 import { runCommand } from './run.ts';
 import { runsCommand } from './runs.ts';
 import { showCommand } from './show.ts';
+import { sizeCommand } from './size.ts';
 import { statusCommand } from './status.ts';
 import { tasksCommand } from './tasks.ts';
 import { triggerCommand } from './trigger.ts';
@@ -20,6 +22,8 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   cancelCommand,
   deadCommand,
+  reloadCommand,
   statusCommand,
+  sizeCommand,
   versionCommand,
 ];

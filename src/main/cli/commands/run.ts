@@ -15,10 +15,15 @@ export const runCommand: Command = {
     ['colibri run --config /etc/colibri/config.yaml', 'as a service does'],
   ],
   async run(context) {
-    const loaded = await context.deps.loadConfig(await context.configFile());
-    for (const warning of loaded.warnings) {
-      context.io.stderr.write(`warning: ${context.deps.formatProblem(warning)}\n`);
+    const abandon = context.deps.prepareDaemon?.();
+    try {
+      const loaded = await context.deps.loadConfig(await context.configFile());
+      for (const warning of loaded.warnings) {
+        context.io.stderr.write(`warning: ${context.deps.formatProblem(warning)}\n`);
+      }
+      return await context.deps.runDaemon(loaded);
+    } finally {
+      abandon?.();
     }
-    return context.deps.runDaemon(loaded);
   },
 };

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { MAX_BODY_BYTES, type RunDocument } from '../../../actors/control/index.ts';
 import { usage } from '../args.ts';
@@ -105,7 +104,7 @@ async function payloadText(given: string, io: CommandContext['io']): Promise<str
   if (!given.startsWith('@')) return given;
   const file = resolve(io.cwd, given.slice(1));
   try {
-    return await readFile(file, 'utf8');
+    return await process.getBuiltinModule('node:fs/promises').readFile(file, 'utf8');
   } catch (error) {
     throw usage(
       `--payload: expected a file that can be read, got ${error instanceof Error ? error.message : String(error)}`,

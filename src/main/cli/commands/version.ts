@@ -11,7 +11,7 @@ export const versionCommand: Command = {
   examples: [['colibri version', '']],
   async run(context) {
     context.show(
-      { version: context.deps.version, runtime: process.version },
+      { version: context.deps.version, runtime: process.version, flags: process.execArgv },
       ({ version }) => `colibri ${version}\n`,
     );
     return ExitCode.Done;

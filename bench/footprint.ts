@@ -1,0 +1,54 @@
+/**
+ * Memory, threads and processor time of the built daemon, sampled from outside, through idling and every kind of
+ * load; the time it takes to start; and beside it what others take when idle. See docs/benchmarks.md.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeFileJobs } from './footprint-config.ts';
+import { builtTargets, type Target } from './footprint-daemon.ts';
+import { benchIdlePeers } from './footprint-peers.ts';
+import type { BoundedRow } from './footprint-rows.ts';
+import { allBusyScenario, everyScenario, type ScenarioOptions } from './footprint-scenarios.ts';
+import { benchStart } from './footprint-start.ts';
+
+export interface FootprintOptions {
+  readonly quick: boolean;
+  /** Default: both, where they are built. */
+  readonly target?: Target | 'both' | undefined;
+}
+
+const FORCED_THREADS = [1, 2, 4] as const;
+
+export async function benchFootprint({ quick, target = 'both' }: FootprintOptions): Promise<BoundedRow[]> {
+  const seconds = quick ? 10 : 60;
+  const targets = builtTargets(target);
+  const dir = mkdtempSync(join(tmpdir(), 'colibri-bench-'));
+  const rows: BoundedRow[] = [];
+  try {
+    const corpus = join(dir, 'corpus');
+    mkdirSync(corpus);
+    const jobs = makeFileJobs(corpus);
+    for (const one of targets) {
+      const starts = { starts: quick ? 5 : 20, coldStarts: quick ? 2 : 5 };
+      rows.push(...(await benchStart({ target: one, dir, ...starts })));
+      const options: ScenarioOptions = {
+        target: one,
+        dir,
+        jobs,
+        seconds,
+        reloads: quick ? 100 : 1000,
+        idleSeconds: quick ? 2 : 10,
+      };
+      rows.push(...(await everyScenario(options)));
+      rows.push(...(await allBusyScenario({ ...options, threads: 'auto', whenFull: 'reject' })));
+      for (const threads of FORCED_THREADS) {
+        rows.push(...(await allBusyScenario({ ...options, threads, whenFull: 'block' })));
+      }
+    }
+    rows.push(...(await benchIdlePeers(seconds)));
+    return rows;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

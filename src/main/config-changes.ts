@@ -1,0 +1,62 @@
+/** What differs between two configs, named as a person wrote it. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from './config/index.ts';
+
+/** Names of the file for those of `Config` that are not the same in another case. */
+const KEYS: Readonly<Record<string, string>> = {
+  graceMs: 'grace_seconds',
+  resultTtlMs: 'result_ttl_hours',
+  maxBytes: 'max_mb',
+  idleMs: 'idle_seconds',
+  sizing: 'slots',
+  modules: 'handlers',
+  metrics: 'metrics.listen',
+};
+
+/**
+ * One text a change: `task hash added`, `task hash removed`, `task hash changed`, `queues.ready.capacity changed`.
+ * The order of tasks, and of keys, is no difference.
+ */
+export function configChanges(before: Config, after: Config): string[] {
+  const { tasks: _before, ...old } = before;
+  const { tasks: _after, ...fresh } = after;
+  const keys = new Set<string>();
+  collectKeys(old, fresh, '', keys);
+  return [...[...keys].map((key) => `${key} changed`), ...taskChanges(before.tasks, after.tasks)];
+}
+
+function taskChanges(before: Config['tasks'], after: Config['tasks']): string[] {
+  const left = new Map(before.map((task) => [task.name, task]));
+  const changes: string[] = [];
+  for (const task of after) {
+    const old = left.get(task.name);
+    left.delete(task.name);
+    if (old === undefined) changes.push(`task ${task.name} added`);
+    else if (!isDeepStrictEqual(old, task)) changes.push(`task ${task.name} changed`);
+  }
+  for (const name of left.keys()) changes.push(`task ${name} removed`);
+  return changes;
+}
+
+function collectKeys(before: unknown, after: unknown, path: string, keys: Set<string>): void {
+  if (isDeepStrictEqual(before, after)) return;
+  if (!isSection(before) || !isSection(after)) {
+    keys.add(path);
+    return;
+  }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    collectKeys(before[name], after[name], pathOf(path, name), keys);
+  }
+}
+
+function pathOf(path: string, name: string): string {
+  // One key of the file for host and port; two keys beside the capacity that is made of them.
+  if (path === KEYS.metrics || name === 'rates') return path;
+  const key =
+    path === 'groups' ? name : (KEYS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,271 @@
+/**
+ * The memory governor: keeps the process within its budget without dropping work.
+ *
+ *   look ─▶ pages of files ─▶ nobody waits? ─▶ collect      (the rule: costs nothing that anyone notices)
+ *             given back       grown?
+ *                 │
+ *                 └─ still near the budget ─▶ collect at once ─▶ fewer cpu threads, small batches ─▶ … ─▶ back
+ *
+ * What it does is counted by step. Looks come often while there is work and rarely while there is none: a look
+ * reads one file of /proc, a release is a handful of system calls.
+ */
+import type { Clock, ClockTimer } from '../../actors/kernel/index.ts';
+import type { MemoryStep } from '../../actors/protocol.ts';
+import type { ProcessMemory } from './process-memory.ts';
+
+/** What the governor can ask for. */
+export interface MemoryHands {
+  /** Once, when the start is over: what is resident of files is only what is used from now on. */
+  mapSingly(): void;
+  /** Gives clean pages of files back. */
+  releasePages(): void;
+  /** Gives free memory of malloc back. */
+  trim(): void;
+  collect(): void;
+  /** Lets V8 optimise what runs often, or not: a compilation takes up to 15 MB while it lasts. */
+  setOptimising(on: boolean): void;
+}
+
+/** What the governor can make smaller. */
+export interface Adjustable {
+  /** Cpu threads in use at most. */
+  readonly threads: number;
+  readonly maxThreads: number;
+  setThreads(threads: number): void;
+  /** True: work goes out one by one, nothing ahead of its time. */
+  setNarrow(narrow: boolean): void;
+}
+
+export interface GovernorOptions {
+  readonly clock: Clock;
+  readonly budgetBytes: number;
+  readonly readMemory: () => ProcessMemory;
+  /** Bytes that the heaps of main and of the threads with actors use. */
+  readonly heapBytes: () => number;
+  /** Code of users may run on some thread: it is optimised whatever it costs. */
+  readonly runsUserCode: boolean;
+  /** Runs that have ended since the start. */
+  readonly ended: () => number;
+  /** Runs that are being executed. */
+  readonly active: () => number;
+  readonly hands: MemoryHands;
+  readonly cpu: Adjustable;
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Between two looks: without work, with work, and near the budget. */
+const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
+/** Fewer resident pages of files than this are what is in use. */
+const FILE_PAGES_KEPT = 4 * 2 ** 20;
+/** Garbage that is worth a collection when nobody waits. */
+const GROWN_BYTES = 2 ** 20;
+/** Nobody waits when nothing was executed for so long. */
+const QUIET_MS = 1500;
+/** Between two collections that were not asked for by the budget. */
+const COLLECT_EVERY_MS = 10_000;
+/** V8 drops code that was not run during six collections, and each of ours is two: so what only the start ran goes. */
+const FIRST_COLLECTIONS = 3;
+const FIRST_COLLECT_EVERY_MS = 2000;
+/** What a collection freed is given back this much later: threads do theirs in their own time. */
+const TRIM_AFTER_MS = 1500;
+/** Shares of the budget: above the first it is near, below the second there is room again. */
+const NEAR = 0.95;
+const ROOM = 0.8;
+/** Between two steps near the budget, so that each can show what it does. */
+const NEAR_EVERY_MS = 2000;
+/** Between two collections near the budget: each stops the threads for some 50 ms. */
+const NEAR_COLLECT_MS = 15_000;
+/**
+ * Built-in handlers do their work in native code: below this rate (runs a second) optimised code would not be
+ * noticed, above it the runtime itself is what runs. It stays on for a while after the last such moment.
+ */
+const OPTIMISE_RATE = 1000;
+const OPTIMISE_KEEP_MS = 60_000;
+/** There must have been room for so long before something is made larger. */
+const ROOM_MS = 10_000;
+
+export class MemoryGovernor {
+  readonly #options: GovernorOptions;
+  readonly #clock: Clock;
+  readonly #steps: Record<MemoryStep, number> = { release: 0, collect: 0, shrink: 0, grow: 0 };
+  #timer: ClockTimer | null = null;
+  #trimming: ClockTimer | null = null;
+  #prepared = false;
+  #running = false;
+  #activeMono = 0;
+  #collectedMono = Number.NEGATIVE_INFINITY;
+  /** Used heap right after the last collection; null: not known yet. */
+  #heapFloor: number | null = null;
+  #nearMono = Number.NEGATIVE_INFINITY;
+  /** Since when there was room; null: there is none. */
+  #roomSinceMono: number | null = null;
+  #narrow = false;
+  #warned = false;
+  #optimising = true;
+  #endedSeen = 0;
+  #lookedMono = 0;
+  /** When runs last ended at a high rate. */
+  #fastMono = Number.NEGATIVE_INFINITY;
+
+  constructor(options: GovernorOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+  }
+
+  get steps(): Readonly<Record<MemoryStep, number>> {
+    return this.#steps;
+  }
+
+  /** The part of the start that may come before it, at a moment in which nobody waits. Idempotent. */
+  prepare(): void {
+    if (this.#prepared) return;
+    this.#prepared = true;
+    this.#options.hands.mapSingly();
+  }
+
+  /** Idempotent. What the start left behind is collected as soon as nobody waits. */
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#activeMono = this.#clock.monoMs();
+    this.prepare();
+    this.#lookedMono = this.#activeMono;
+    this.#endedSeen = this.#options.ended();
+    if (this.#options.readMemory().file > FILE_PAGES_KEPT) this.#releasePages();
+    // Whoever starts the daemon waits for it to be ready: what takes longer comes a little later. So does what changes
+    // V8's flags: code caches are good for the flags of the start, and threads are just being started.
+    this.#arm(LOOK_MS.near);
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.#running = false;
+    this.#timer?.cancel();
+    this.#trimming?.cancel();
+  }
+
+  #look(): void {
+    const { budgetBytes, active } = this.#options;
+    const nowMono = this.#clock.monoMs();
+    if (active() > 0) this.#activeMono = nowMono;
+    this.#decideOptimising(nowMono);
+    const memory = this.#release();
+    const near = memory.rss > NEAR * budgetBytes;
+    if (near) this.#shrink(nowMono, memory);
+    else this.#grow(nowMono, memory);
+    if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
+    this.#arm(near ? LOOK_MS.near : this.#isQuiet(nowMono) ? LOOK_MS.idle : LOOK_MS.busy);
+  }
+
+  /** Pages of files go back where there are many. */
+  #release(): ProcessMemory {
+    const { readMemory } = this.#options;
+    const memory = readMemory();
+    if (memory.file <= FILE_PAGES_KEPT) return memory;
+    this.#releasePages();
+    return readMemory();
+  }
+
+  #releasePages(): void {
+    this.#options.hands.releasePages();
+    this.#steps.release++;
+  }
+
+  #decideOptimising(nowMono: number): void {
+    const { ended, hands, runsUserCode } = this.#options;
+    const seconds = (nowMono - this.#lookedMono) / 1000;
+    const since = ended() - this.#endedSeen;
+    this.#lookedMono = nowMono;
+    this.#endedSeen += since;
+    if (since > OPTIMISE_RATE * seconds) this.#fastMono = nowMono;
+    const on = runsUserCode || nowMono - this.#fastMono < OPTIMISE_KEEP_MS;
+    if (on === this.#optimising) return;
+    this.#optimising = on;
+    hands.setOptimising(on);
+  }
+
+  #isQuiet(nowMono: number): boolean {
+    return nowMono - this.#activeMono >= QUIET_MS;
+  }
+
+  #collectQuietly(nowMono: number): void {
+    const first = this.#steps.collect < FIRST_COLLECTIONS;
+    if (nowMono - this.#collectedMono < (first ? FIRST_COLLECT_EVERY_MS : COLLECT_EVERY_MS)) return;
+    if (first) {
+      this.#collect(nowMono);
+      return;
+    }
+    const used = this.#options.heapBytes();
+    if (this.#heapFloor !== null && used - this.#heapFloor < GROWN_BYTES) {
+      this.#heapFloor = Math.min(this.#heapFloor, used);
+      return;
+    }
+    this.#collect(nowMono);
+  }
+
+  #collect(nowMono: number): void {
+    const { hands, heapBytes } = this.#options;
+    hands.collect();
+    this.#steps.collect++;
+    this.#collectedMono = nowMono;
+    this.#trimming?.cancel();
+    this.#trimming = this.#clock.setTimer(TRIM_AFTER_MS, () => {
+      this.#heapFloor = heapBytes();
+      hands.trim();
+      hands.releasePages();
+    });
+    this.#trimming.unref();
+  }
+
+  /** One step at a time, the mildest first; a thread is given up only beyond the budget itself. */
+  #shrink(nowMono: number, memory: ProcessMemory): void {
+    this.#roomSinceMono = null;
+    if (nowMono - this.#nearMono < NEAR_EVERY_MS) return;
+    this.#nearMono = nowMono;
+    const { cpu, warn, budgetBytes } = this.#options;
+    if (nowMono - this.#collectedMono >= NEAR_COLLECT_MS) {
+      this.#collect(nowMono);
+    } else if (!this.#narrow) {
+      this.#narrow = true;
+      cpu.setNarrow(true);
+      this.#steps.shrink++;
+    } else if (memory.rss > budgetBytes && cpu.threads > 1) {
+      cpu.setThreads(cpu.threads - 1);
+      this.#steps.shrink++;
+    } else if (memory.rss > budgetBytes && !this.#warned) {
+      this.#warned = true;
+      warn('more memory in use than the budget allows, and nothing left to make smaller', {
+        rss_mb: toMb(memory.rss),
+        budget_mb: toMb(budgetBytes),
+      });
+    }
+  }
+
+  #grow(nowMono: number, memory: ProcessMemory): void {
+    if (memory.rss > ROOM * this.#options.budgetBytes) {
+      this.#roomSinceMono = null;
+      return;
+    }
+    this.#roomSinceMono ??= nowMono;
+    if (nowMono - this.#roomSinceMono < ROOM_MS) return;
+    this.#roomSinceMono = nowMono;
+    const { cpu } = this.#options;
+    if (cpu.threads < cpu.maxThreads) cpu.setThreads(cpu.threads + 1);
+    else if (this.#narrow) {
+      this.#narrow = false;
+      cpu.setNarrow(false);
+    } else return;
+    this.#warned = false;
+    this.#steps.grow++;
+  }
+
+  #arm(delayMs: number): void {
+    if (!this.#running) return;
+    this.#timer = this.#clock.setTimer(delayMs, () => this.#look());
+    this.#timer.unref();
+  }
+}
+
+function toMb(bytes: number): number {
+  return Math.round(bytes / 104_857.6) / 10;
+}

@@ -1,0 +1,110 @@
+/**
+ * Reloading the config: reads the file anew and says what came of it. This version can take up a new config at a start
+ * only, so that a config that differs is refused as one that is wrong; in either case nothing has changed.
+ */
+import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
+import type { ConfigProblem, LogRecord, ReloadReply } from '../actors/protocol.ts';
+import type { Config, LoadedConfig } from './config/index.ts';
+import { configChanges } from './config-changes.ts';
+
+export interface ReloaderOptions {
+  /** In use. */
+  readonly config: Config;
+  /** Null for a daemon that was made in code. */
+  readonly load: (() => Promise<LoadedConfig>) | null;
+  readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
+  /** Collects what a reload leaves behind: some MB, of which the next ones must not make more. */
+  readonly tidy: () => void;
+}
+
+/** Changes that are named; of more, the number. */
+const NAMED = 10;
+
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #running: Promise<ReloadReply> | null = null;
+  #ok = true;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the last reload found nothing wrong; true where there was none. */
+  get ok(): boolean {
+    return this.#ok;
+  }
+
+  /**
+   * Callers at one time share one reload. Rejects with `usage` where there is no file, else with what kept the file
+   * from being looked at.
+   */
+  reload(): Promise<ReloadReply> {
+    this.#running ??= this.#reload().finally(() => {
+      this.#running = null;
+      // In a turn of its own: the answer goes first, and what came meanwhile.
+      setImmediate(this.#options.tidy);
+    });
+    return this.#running;
+  }
+
+  async #reload(): Promise<ReloadReply> {
+    const { load, log } = this.#options;
+    if (load === null) {
+      throw new ColibriError('usage', 'expected a daemon with a config file, got one that was made in code');
+    }
+    let reply: ReloadReply;
+    try {
+      reply = this.#compare((await load()).config);
+    } catch (error) {
+      const problems = problemsOf(error);
+      if (problems === null) {
+        this.#ok = false;
+        log('error', 'reload failed', { error: toErrorData(error, 'internal').message });
+        throw error;
+      }
+      reply = { outcome: 'invalid', problems };
+    }
+    this.#ok = reply.outcome === 'unchanged';
+    this.#tell(reply);
+    return reply;
+  }
+
+  #compare(fresh: Config): ReloadReply {
+    const { config } = this.#options;
+    const changes = configChanges(config, fresh);
+    if (changes.length === 0)
+      return { outcome: 'unchanged', version: config.version, tasks: config.tasks.length };
+    return {
+      outcome: 'differs',
+      changes: changes.slice(0, NAMED),
+      more: Math.max(0, changes.length - NAMED),
+    };
+  }
+
+  #tell(reply: ReloadReply): void {
+    const { log } = this.#options;
+    switch (reply.outcome) {
+      case 'unchanged':
+        return log('info', 'reload: nothing changed', { tasks: reply.tasks });
+      case 'invalid': {
+        const [{ file, line, column, message }] = reply.problems as [ConfigProblem];
+        const first = `${file}:${line}:${column}: ${message}`;
+        return log('error', 'reload refused: the config is wrong', {
+          problems: reply.problems.length,
+          first,
+        });
+      }
+      case 'differs': {
+        const { changes, more } = reply;
+        return log('warn', 'reload refused: the config differs, restart to take it up', { changes, more });
+      }
+    }
+  }
+}
+
+/** Known by its shape: the class belongs to the part of the program that was loaded for this, and forgotten. */
+function problemsOf(error: unknown): readonly ConfigProblem[] | null {
+  if (typeof error !== 'object' || error === null || !('problems' in error)) return null;
+  const { problems } = error;
+  return Array.isArray(problems) && problems.length > 0 ? (problems as readonly ConfigProblem[]) : null;
+}

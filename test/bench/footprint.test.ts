@@ -1,0 +1,48 @@
+/** The parts of `footprint` and `soak` that compute. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { distantSchedules } from '../../bench/footprint-config.ts';
+import { withConfig } from '../../bench/footprint-daemon.ts';
+import { figureRow } from '../../bench/footprint-rows.ts';
+import { slope } from '../../bench/soak.ts';
+
+test('the start script gets another config, whatever its path is, and nothing else of it changes', () => {
+  const awkward = `/tmp/it's $HOME/$& "x"/c.yaml`;
+  for (const option of ['--config configs/a.yaml', '--config=configs/a.yaml', `--config 'a b.yaml'`]) {
+    const script = withConfig(`printf '%s\\n' run ${option} --json`, awkward);
+    const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    assert.deepEqual(stdout.split('\n').slice(0, -1), ['run', '--config', awkward, '--json']);
+  }
+  assert.throws(() => withConfig('exec node dist/colibri.js run', '/tmp/c.yaml'), /expected a start script/);
+});
+
+test('a bound is held against the figure and not against what is left of it after rounding', () => {
+  const row = (value: number, bound: Parameters<typeof figureRow>[0]['bound']) =>
+    figureRow({ name: 'n', unit: 'MB', value, bound });
+  assert.equal(row(40.001, { atMost: 40 }).met, false);
+  assert.match(row(40.001, { atMost: 40 }).note!, /≤ 40: NOT met/);
+  assert.equal(row(40, { atMost: 40 }).met, true);
+  assert.equal(row(0.5, { below: 0.5 }).met, false);
+  assert.equal('met' in row(1, undefined), false);
+});
+
+test('cron schedules that are no two alike and not due for months', () => {
+  for (const now of [new Date(2026, 0, 31), new Date(2026, 5, 1), new Date(2026, 11, 31)]) {
+    const schedules = distantSchedules(now);
+    assert.equal(new Set(schedules).size, 200);
+    for (const schedule of schedules) {
+      const month = Number(schedule.split(' ')[3]);
+      const ahead = (month - 1 - now.getMonth() + 12) % 12;
+      assert.equal(ahead, 6, schedule);
+    }
+  }
+});
+
+test('the slope of growth is that of the best line, and none where nothing grows', () => {
+  const runs = [0, 10, 20, 30, 40];
+  assert.equal(slope(runs.map((x) => ({ x, y: 7 }))), 0);
+  assert.ok(Math.abs(slope(runs.map((x) => ({ x, y: 3 + x / 4 }))) - 0.25) < 1e-12);
+  // One outlier in the middle does not tilt the line.
+  assert.ok(Math.abs(slope(runs.map((x) => ({ x, y: x === 20 ? 100 : x }))) - 1) < 1e-12);
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TestClock } from '../../src/actors/kernel/index.ts';
+import { MemoryGovernor } from '../../src/main/memory/index.ts';
+
+const MB = 2 ** 20;
+
+function rig({ rssMb = 25, fileMb = 3, maxThreads = 2, runsUserCode = true } = {}) {
+  const clock = new TestClock();
+  const state = {
+    anon: (rssMb - fileMb) * MB,
+    file: fileMb * MB,
+    heap: 10 * MB,
+    active: 0,
+    ended: 0,
+    threads: maxThreads,
+    narrow: false,
+    done: [] as string[],
+    warnings: [] as string[],
+    looks: 0,
+  };
+  const governor = new MemoryGovernor({
+    clock,
+    budgetBytes: 40 * MB,
+    readMemory() {
+      state.looks++;
+      return { rss: state.anon + state.file, anon: state.anon, file: state.file };
+    },
+    heapBytes: () => state.heap,
+    runsUserCode,
+    ended: () => state.ended,
+    active: () => state.active,
+    hands: {
+      mapSingly: () => void state.done.push('map-singly'),
+      releasePages() {
+        state.done.push('release');
+        state.file = 2 * MB;
+      },
+      trim: () => void state.done.push('trim'),
+      collect: () => void state.done.push('collect'),
+      setOptimising: (on) => void state.done.push(on ? 'optimise' : 'plain'),
+    },
+    cpu: {
+      get threads() {
+        return state.threads;
+      },
+      maxThreads,
+      setThreads: (threads) => {
+        state.threads = threads;
+        state.done.push(`threads ${threads}`);
+      },
+      setNarrow: (narrow) => {
+        state.narrow = narrow;
+        state.done.push(narrow ? 'narrow' : 'wide');
+      },
+    },
+    warn: (message) => void state.warnings.push(message),
+  });
+  return { clock, governor, state };
+}
+
+test('pages of files go back when there are many, and are left alone when there are few', async () => {
+  const { clock, governor, state } = rig({ fileMb: 20 });
+  governor.start();
+  assert.deepEqual(state.done, ['map-singly', 'release']);
+  state.done.length = 0;
+  state.active = 1;
+  await clock.advance(1000);
+  assert.deepEqual(state.done, []);
+  state.file = 9 * MB;
+  await clock.advance(1000);
+  assert.deepEqual(state.done, ['release']);
+  assert.equal(governor.steps.release, 2);
+  governor.stop();
+  assert.equal(clock.timers, 0);
+});
+
+test('what the start left behind is collected when nothing ran for a while, then only what has grown', async () => {
+  const { clock, governor, state } = rig();
+  state.active = 1;
+  governor.start();
+  await clock.advance(5000);
+  assert.ok(!state.done.includes('collect'), 'somebody waits');
+  state.active = 0;
+  await clock.advance(10_000);
+  const one = ['collect', 'trim', 'release'];
+  assert.deepEqual(state.done, ['map-singly', ...one, ...one, ...one]);
+  state.done.length = 0;
+  await clock.advance(60_000);
+  assert.deepEqual(state.done, [], 'nothing has grown');
+  state.heap += 2 * MB;
+  await clock.advance(20_000);
+  assert.deepEqual(state.done, ['collect', 'trim', 'release']);
+  assert.equal(governor.steps.collect, 4);
+  governor.stop();
+});
+
+test('a heap that grows all the time is collected at most once in ten seconds', async () => {
+  const { clock, governor, state } = rig();
+  governor.start();
+  for (let second = 0; second < 60; second++) {
+    state.heap += 3 * MB;
+    await clock.advance(1000);
+  }
+  assert.ok(governor.steps.collect <= 9, `${governor.steps.collect}`);
+  assert.ok(governor.steps.collect >= 6, `${governor.steps.collect}`);
+  governor.stop();
+});
+
+test('near the budget it takes one step at a time, the mildest first, and takes them back when there is room', async () => {
+  const { clock, governor, state } = rig({ rssMb: 43, maxThreads: 3 });
+  state.active = 2;
+  governor.start();
+  await clock.advance(14_000);
+  const steps = state.done.filter((step) => step !== 'release' && step !== 'trim');
+  assert.deepEqual(steps, ['map-singly', 'collect', 'narrow', 'threads 2', 'threads 1']);
+  assert.equal(state.threads, 1, 'never without a thread: work goes on');
+  assert.equal(governor.steps.shrink, 3);
+  state.done.length = 0;
+  state.anon = 20 * MB;
+  await clock.advance(40_000);
+  assert.deepEqual(
+    state.done.filter((step) => /threads|wide/.test(step)),
+    ['threads 2', 'threads 3', 'wide'],
+  );
+  assert.equal(governor.steps.grow, 3);
+  governor.stop();
+});
+
+test('near the budget and not beyond it no thread is given up', async () => {
+  const { clock, governor, state } = rig({ rssMb: 39.5 });
+  state.active = 2;
+  governor.start();
+  await clock.advance(60_000);
+  assert.equal(state.threads, 2);
+  assert.equal(state.narrow, true);
+  assert.ok(governor.steps.collect <= 5, `${governor.steps.collect}`);
+  assert.deepEqual(state.warnings, []);
+  governor.stop();
+});
+
+test('beyond the budget with nothing left to make smaller it says so once', async () => {
+  const { clock, governor, state } = rig({ rssMb: 60, maxThreads: 1 });
+  governor.start();
+  await clock.advance(60_000);
+  assert.equal(state.warnings.length, 1);
+  governor.stop();
+});
+
+test('a moment of room does not bring a thread back', async () => {
+  const { clock, governor, state } = rig({ rssMb: 43 });
+  state.active = 1;
+  governor.start();
+  await clock.advance(10_000);
+  assert.equal(state.threads, 1);
+  for (let turn = 0; turn < 5; turn++) {
+    state.anon = 20 * MB;
+    await clock.advance(8000);
+    state.anon = 36 * MB;
+    await clock.advance(1000);
+  }
+  assert.equal(state.threads, 1);
+  governor.stop();
+});
+
+test('without work it looks once a second, with work four times, near the budget ten times', async () => {
+  for (const [active, rssMb, least, most] of [
+    [0, 25, 9, 12],
+    [1, 25, 38, 45],
+    [1, 39.5, 95, 230],
+  ] as const) {
+    const { clock, governor, state } = rig({ rssMb });
+    state.active = active;
+    governor.start();
+    await clock.advance(10_000);
+    state.looks = 0;
+    await clock.advance(10_000);
+    assert.ok(state.looks >= least && state.looks <= most, `${state.looks} looks with ${active} active`);
+    governor.stop();
+  }
+});
+
+test('start and stop are idempotent', async () => {
+  const { clock, governor, state } = rig();
+  governor.start();
+  governor.start();
+  assert.equal(state.done.filter((step) => step === 'map-singly').length, 1);
+  governor.stop();
+  governor.stop();
+  await clock.advance(60_000);
+  assert.equal(clock.timers, 0);
+});
+
+test('code is optimised while runs end fast and for a minute after, or where users have code', async () => {
+  const { clock, governor, state } = rig({ runsUserCode: false });
+  governor.start();
+  const switched = () => state.done.filter((step) => step === 'optimise' || step === 'plain').join(' ');
+  assert.equal(switched(), '', 'not while threads are being started');
+  await clock.advance(100);
+  assert.equal(switched(), 'plain');
+  state.active = 1;
+  for (let look = 0; look < 40; look++) {
+    state.ended += 100;
+    await clock.advance(250);
+  }
+  assert.equal(switched(), 'plain', '400 runs a second');
+  for (let look = 0; look < 8; look++) {
+    state.ended += 1000;
+    await clock.advance(250);
+  }
+  assert.equal(switched(), 'plain optimise', '4,000 runs a second');
+  await clock.advance(50_000);
+  assert.equal(switched(), 'plain optimise');
+  await clock.advance(15_000);
+  assert.equal(switched(), 'plain optimise plain');
+  governor.stop();
+  const user = rig();
+  user.governor.start();
+  await user.clock.advance(100_000);
+  assert.ok(!user.state.done.includes('plain'));
+  user.governor.stop();
+});
