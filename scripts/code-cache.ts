@@ -10,18 +10,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cacheFile } from '../src/workers/threads/parts.ts';
-import { type PartName, ROOT } from './bundle.ts';
+import { PARTS, ROOT } from './bundle.ts';
 import { RUNTIME_FLAGS } from './runtime-flags.ts';
 
 const LIMIT_MS = 20_000;
 const LOOK_MS = 10;
-
-/**
- * V8 takes a cache only under the flags it was made with: those of the start of the process for what is loaded then,
- * and for cpu threads those that the memory governor sets while there is no work.
- */
-const AT_START = ['--flush-bytecode', '--maglev', '--opt'];
-const WITHOUT_WORK = ['--no-maglev', '--no-opt'];
 
 /** What is called while this is loaded and run is in the caches. The file is hashed, too. */
 const CONFIG = `memory: { budget_mb: 1024 }
@@ -61,7 +54,7 @@ type Daemon = ChildProcessByStdio<null, Readable, Readable>;
 /** Writes a cache beside each part in `dist`. Throws where the daemon does not do within 20 s what it should. */
 export async function recordCodeCaches(dist: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-build-'));
-  const orders = join(folder, 'orders.json');
+  const order = join(folder, 'order');
   writeFileSync(join(folder, 'colibri.yaml'), CONFIG);
   // A file that was just written may not be whole yet: a scan would wait for it.
   utimesSync(join(folder, 'colibri.yaml'), 0, 0);
@@ -69,23 +62,17 @@ export async function recordCodeCaches(dist: string): Promise<void> {
   const daemon = spawn(
     process.execPath,
     [...RUNTIME_FLAGS, '--require', recorder, join(dist, 'colibri.js'), 'run'],
-    { cwd: folder, env: { CODE_CACHE_ORDERS: orders }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: folder, env: { CODE_CACHE_ORDER: order }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  const ask = async (flags: readonly string[], ...parts: PartName[]): Promise<void> => {
-    writeFileSync(`${orders}.part`, JSON.stringify({ parts, folder: dist, flags }));
-    renameSync(`${orders}.part`, orders);
-    while (!parts.every((name) => existsSync(join(dist, cacheFile(name))))) {
-      if (daemon.exitCode !== null || daemon.signalCode !== null)
-        throw new Error(`no cache of ${parts.join()}`);
-      await wait(LOOK_MS);
-    }
-  };
   const limit = setTimeout(() => daemon.kill('SIGKILL'), LIMIT_MS);
   try {
     await seen(daemon, SEEN_TO_WORK);
-    await ask(AT_START, 'main', 'config', 'daemon');
-    await ask(AT_START, 'host');
-    await ask(WITHOUT_WORK, 'cpu-worker');
+    writeFileSync(`${order}.part`, dist);
+    renameSync(`${order}.part`, order);
+    while (!PARTS.every((name) => existsSync(join(dist, cacheFile(name))))) {
+      if (daemon.exitCode !== null || daemon.signalCode !== null) throw new Error('expected it to live on');
+      await wait(LOOK_MS);
+    }
   } finally {
     clearTimeout(limit);
     if (daemon.kill('SIGTERM')) await once(daemon, 'exit');

@@ -15,7 +15,7 @@ export function shellLauncher(flags: readonly string[]): string {
   return `#!/bin/sh
 self=$0
 if [ -L "$self" ]; then self=$(readlink -f "$self"); fi
-dist=$(dirname "$self")
+case $self in */*) dist=\${self%/*} ;; *) dist=. ;; esac
 ${STARTED}=
 read -r ${STARTED} rest 2>/dev/null </proc/uptime
 export ${STARTED}

@@ -1,17 +1,15 @@
 /**
- * Preloaded into the daemon that the build starts, and with it on each of its threads: writes the code cache of a part
- * when the build asks for it. A cache holds the functions that were called until then and no others: what a start
- * needs, and nothing that would only fill memory.
+ * Preloaded into the daemon that the build starts, and with it on each of its threads: writes the code caches of the
+ * parts when the build asks for them. A cache holds the functions that were called until then and no others: what a
+ * start needs, and nothing that would only fill memory. V8 takes it under the same flags only, so none is set here.
  */
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { basename, join } = require('node:path');
-const { setFlagsFromString } = require('node:v8');
-const { isMainThread } = require('node:worker_threads');
 const vm = require('node:vm');
 
 const LOOK_MS = 10;
-/** The build writes into it what it asks for: `{ parts, file, flags }`. */
-const ordersFile: string = process.env.CODE_CACHE_ORDERS ?? '';
+/** The build writes into this file where the caches shall be. */
+const orderFile: string = process.env.CODE_CACHE_ORDER ?? '';
 const scripts = new Map<string, import('node:vm').Script>();
 
 const Original = vm.Script;
@@ -22,24 +20,17 @@ function RecordedScript(code: string, options: import('node:vm').ScriptOptions):
 }
 vm.Script = RecordedScript as unknown as typeof vm.Script;
 
-// A collection of garbage would drop the very functions that were called once, at the start.
-if (isMainThread) setFlagsFromString('--no-flush-bytecode');
-
 setInterval(() => {
-  let orders: { parts: string[]; folder: string; flags: string[] };
+  let folder: string;
   try {
-    orders = JSON.parse(readFileSync(ordersFile, 'utf8'));
+    folder = readFileSync(orderFile, 'utf8');
   } catch {
     return;
   }
-  for (const name of orders.parts) {
-    const script = scripts.get(name);
-    if (script === undefined) continue;
-    scripts.delete(name);
-    // A cache is good for the flags it was made with.
-    for (const flag of orders.flags) setFlagsFromString(flag);
-    const file = join(orders.folder, `${name}.${process.version}-${process.arch}.cache`);
+  for (const [name, script] of scripts) {
+    const file = join(folder, `${name}.${process.version}-${process.arch}.cache`);
     writeFileSync(`${file}.part`, script.createCachedData());
     renameSync(`${file}.part`, file);
   }
+  scripts.clear();
 }, LOOK_MS).unref();

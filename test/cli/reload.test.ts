@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
 import type { ReloadReply } from '../../src/actors/protocol.ts';
-import { ConfigInvalid } from '../../src/main/config/index.ts';
+import { ConfigInvalid, stateDirOf } from '../../src/main/config/index.ts';
 import { type ControlRig, controlRig } from '../control/fixtures.ts';
 import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 import { type CliRig, cliRig } from './fixtures.ts';
@@ -69,4 +70,20 @@ test('no daemon: 69; a daemon that is ending or was made in code says so', async
   const { code, err } = await cli.run('reload');
   assert.equal(code, 2);
   assert.match(err, /made in code/);
+});
+
+test('the state directory of a config that cannot be loaded: its line, the environment, or the default', (t) => {
+  const dir = tempDir(t);
+  const file = join(dir, 'c.yaml');
+  const found = (text: string, env: Record<string, string> = {}) => {
+    writeFileSync(file, text);
+    return relative(dir, stateDirOf(file, env));
+  };
+  assert.equal(found('bogus: [\nstate_dir: ./here # so\n'), 'here');
+  assert.equal(found('state_dir: "a b/c"\ntasks: {'), join('a b', 'c'));
+  assert.equal(found("state_dir: 'x#y'"), 'x#y');
+  assert.equal(found('  state_dir: ./not-this\nx: 1'), 'state');
+  assert.equal(found('state_dir: ./here', { COLIBRI_STATE_DIR: './env' }), 'env');
+  rmSync(file);
+  assert.equal(relative(dir, stateDirOf(file, {})), 'state');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sizeDocument } from '../../src/actors/control/documents.ts';
+import { sizeDocument } from '../../src/actors/control/index.ts';
 import type { SizeView } from '../../src/actors/protocol.ts';
 import { Paint } from '../../src/main/cli/render/paint.ts';
 import { sizeText } from '../../src/main/cli/render/size.ts';

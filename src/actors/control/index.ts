@@ -5,10 +5,10 @@ export type {
   DeadLetterDocument,
   ErrorDocument,
   RunDocument,
-  SizeDocument,
   StatusDocument,
   TaskDocument,
 } from './documents.ts';
-export { errorDocument, sizeDocument } from './documents.ts';
+export { errorDocument } from './documents.ts';
 export { MAX_LIMIT } from './requests.ts';
+export { type SizeDocument, sizeDocument } from './size-document.ts';
 export { withSocketAddress } from './socket-file.ts';

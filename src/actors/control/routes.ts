@@ -7,8 +7,9 @@
  */
 import { type ActorRef, assertNever, ColibriError, didYouMean, toErrorData } from '../kernel/index.ts';
 import type { ConfigProblem, DeadLetterChoice, RunsMessages, RunView, StoreMessages } from '../protocol.ts';
-import { deadLetterDocument, runDocument, sizeDocument, statusDocument, taskDocument } from './documents.ts';
+import { deadLetterDocument, runDocument, statusDocument, taskDocument } from './documents.ts';
 import { parseDeadChoice, parseDeadFilter, parseRunFilter, parseTrigger } from './requests.ts';
+import { sizeDocument } from './size-document.ts';
 
 /** Whom the routes ask, and the seats of what they cannot do themselves. */
 export interface RouteContext {

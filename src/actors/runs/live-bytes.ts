@@ -4,6 +4,7 @@
  */
 import { errorBytes, textBytes } from '../kernel/index.ts';
 import type { Run } from './run.ts';
+import { isTerminal } from './run-states.ts';
 
 /**
  * Of one queued run beside its texts, bytes: the object (168), its two wall times (32), its place in the table (45).
@@ -63,4 +64,25 @@ export class LiveBytes {
     if (wasPending) this.#waiting -= run.bytes;
     else this.#accepted -= run.bytes;
   }
+}
+
+/** What live runs hold, by where they stand. */
+export interface LiveBytesByPlace {
+  readonly ready: number;
+  readonly delayed: number;
+  readonly retry: number;
+  /** On slots. */
+  readonly running: number;
+}
+
+/** Looks at every run. */
+export function bytesByPlace(runs: Iterable<Run>): LiveBytesByPlace {
+  const held = { ready: 0, delayed: 0, retry: 0, running: 0 };
+  for (const { state, bytes } of runs) {
+    if (state === 'ready') held.ready += bytes;
+    else if (state === 'pending') held.delayed += bytes;
+    else if (state === 'running') held.running += bytes;
+    else if (!isTerminal(state)) held.retry += bytes;
+  }
+  return held;
 }

@@ -20,7 +20,7 @@ import { FlowMeter } from './flow-meter.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { LiveBytes } from './live-bytes.ts';
+import { bytesByPlace, LiveBytes, type LiveBytesByPlace } from './live-bytes.ts';
 import { replayIdOf, triggerIdMaker } from './occurrence.ts';
 import type { WhenFull } from './policies.ts';
 import { PoolDoor } from './pool-door.ts';
@@ -56,13 +56,10 @@ export interface RunsOptions {
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Bytes, by where runs stand; `journal`: transitions without an answer, and the runs that ended with them. */
-export interface RunsBytes {
-  readonly ready: number;
-  readonly delayed: number;
-  readonly retry: number;
-  readonly running: number;
+/** What runs hold, bytes. */
+export interface RunsBytes extends LiveBytesByPlace {
   readonly deadLetters: number;
+  /** Transitions without an answer, and the runs that ended with them. */
   readonly journal: number;
 }
 
@@ -309,14 +306,7 @@ export class Runs {
 
   /** Bytes that the runs hold; walks through all of them. */
   heldBytes(): RunsBytes {
-    const held = { ready: 0, delayed: 0, retry: 0, running: 0 };
-    for (const { state, bytes } of this.#table.runs) {
-      if (state === 'ready') held.ready += bytes;
-      else if (state === 'pending') held.delayed += bytes;
-      else if (state === 'running') held.running += bytes;
-      else if (!isTerminal(state)) held.retry += bytes;
-    }
-    return { ...held, deadLetters: this.#dead.bytes, journal: this.#journal.bytes };
+    return { ...bytesByPlace(this.#table.runs), deadLetters: this.#dead.bytes, journal: this.#journal.bytes };
   }
 
   queues(): QueueView[] {

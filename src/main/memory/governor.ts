@@ -101,7 +101,8 @@ export class MemoryGovernor {
   #roomSinceMono: number | null = null;
   #narrow = false;
   #warned = false;
-  #optimising = true;
+  /** Null: as the process was started. */
+  #optimising: boolean | null = null;
   #endedSeen = 0;
   #lookedMono = 0;
   /** When runs last ended at a high rate. */
