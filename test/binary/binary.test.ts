@@ -155,6 +155,18 @@ test('it starts the runtime with the flags that npm start has, whatever the envi
   assert.equal((await run(colibri, ['version'], { env })).stdout, `colibri ${version}\n`);
 });
 
+test('it gives the pages of its own file back, however the system keeps a file that was just written', async (t) => {
+  const cwd = tempDir(t);
+  writeFileSync(
+    join(cwd, 'colibri.yaml'),
+    'metrics: { listen: null }\ntasks: [{ name: a, handler: noop }]\n',
+  );
+  const daemon = new BuiltDaemon(t, { command: colibri, args: ['run'], cwd });
+  const { pid } = await daemon.line((line) => line.msg === 'ready');
+  const [, fileKb] = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  assert.ok(Number(fileKb) < 16 * 1024, `${fileKb} kB`);
+});
+
 test('wrong usage and a wrong config have their exit codes', async (t) => {
   const dir = tempDir(t);
   writeFileSync(join(dir, 'colibri.yaml'), 'tasks: [{ name: a, handler: nothing }]\n');

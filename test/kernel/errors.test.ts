@@ -27,7 +27,14 @@ test('a subclass knows its own, and is one of ours in every copy', () => {
 
 test('what only looks like one is none', () => {
   const code = 'timeout';
-  for (const value of [null, undefined, 'timeout', { code }, Object.assign(new Error('no'), { code }), () => code]) {
+  for (const value of [
+    null,
+    undefined,
+    'timeout',
+    { code },
+    Object.assign(new Error('no'), { code }),
+    () => code,
+  ]) {
     assert.ok(!((value as unknown) instanceof ColibriError));
     assert.equal(toErrorData(value, 'internal').code, 'internal');
   }

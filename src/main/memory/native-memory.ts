@@ -17,8 +17,9 @@ export interface NativeMemory {
   /** Unmaps the resident pages of a range that came from a file and was never written to. */
   release(range: PageRange): void;
   /**
-   * Lets the kernel map single pages of these ranges, where it maps sixteen around each one that is needed: what is
-   * resident is then what is in use. False where the kernel (Linux before 6.7) or a sandbox does not allow it.
+   * Lets the kernel map single pages of these ranges, where it maps sixteen around each one that is needed, and 2 MB
+   * where a file has just been written and lies in the page cache in pieces of that size: what is resident is then what
+   * is in use. False where the kernel (Linux before 6.7) or a sandbox does not allow the first.
    *
    * It is a side effect of userfaultfd(2): a range registered for asynchronous write protection is left out of
    * fault-around. Nothing is ever protected, no fault is ever reported.
@@ -34,6 +35,7 @@ const TRIM_THRESHOLD_BYTES = 128 * 1024;
 const TOP_PAD_BYTES = 64 * 1024;
 /** madvise(2). */
 const MADV_DONTNEED = 4;
+const MADV_NOHUGEPAGE = 15;
 /** userfaultfd(2), ioctl_userfaultfd(2). */
 const SYS_USERFAULTFD: Readonly<Record<string, bigint>> = { x64: 323n, arm64: 282n };
 const O_CLOEXEC_USER_MODE_ONLY = 0o2000001n;
@@ -76,7 +78,10 @@ export function loadNativeMemory(): NativeMemoryResult {
         },
         trim: () => void trim?.(0n),
         release: ({ start, bytes }) => void madvise?.(start, bytes, MADV_DONTNEED),
-        mapSingly: (ranges) => mapSingly(ffi, ranges),
+        mapSingly(ranges) {
+          for (const { start, bytes } of ranges) madvise?.(start, bytes, MADV_NOHUGEPAGE);
+          return mapSingly(ffi, ranges);
+        },
       },
     };
   } catch (error) {
