@@ -61,6 +61,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./footprint.ts')).benchFootprint(options),
   },
   {
+    name: 'cost',
+    what: 'runs, hash and compress with the flags and the governor of a daemon, beside the same without',
+    long: true,
+    run: async (options) => (await import('./cost.ts')).benchCost(options),
+  },
+  {
     name: 'soak',
     what: 'what bursts of no-op runs leave behind in the built daemon; --minutes of each target',
     long: true,

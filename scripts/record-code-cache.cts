@@ -1,16 +1,20 @@
 /**
  * Preloaded into the daemon that the build starts, and with it on each of its threads: writes the code caches of the
  * parts when the build asks for them. A cache holds the functions that were called until then and no others: what a
- * start needs, and nothing that would only fill memory. V8 takes it under the same flags only, so none is set here.
+ * start needs, and nothing that would only fill memory. V8 takes it under the same flags only, so none may be set on any
+ * thread, not even for the moment in which a collector is obtained.
  */
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { basename, join } = require('node:path');
+const v8 = require('node:v8');
 const vm = require('node:vm');
 
 const LOOK_MS = 10;
 /** The build writes into this file where the caches shall be. */
 const orderFile: string = process.env.CODE_CACHE_ORDER ?? '';
 const scripts = new Map<string, import('node:vm').Script>();
+
+v8.setFlagsFromString = () => {};
 
 const Original = vm.Script;
 function RecordedScript(code: string, options: import('node:vm').ScriptOptions): import('node:vm').Script {

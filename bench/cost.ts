@@ -1,0 +1,75 @@
+/**
+ * What small memory costs in throughput: `runs`, `hash` and `compress` each in a process with the flags and the governor
+ * of a daemon, and in one with neither, in turn. The budget is out of reach, so that what is measured is the price of
+ * being small and not that of being short of memory.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
+import { GOVERNED } from './bench-daemon.ts';
+import { type BenchRow, median, rounded } from './bench-row.ts';
+
+const BENCHES = ['runs', 'hash', 'compress'] as const;
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+/** The daemon's own rates; those of peers say nothing here. */
+const OWN_RATE = /^(cpu|io) runs|: colibri/;
+/** Turns of each kind: plain first, then last, so that a drift of the machine meets both. */
+const TURNS = { quick: 1, full: 3 } as const;
+
+export async function benchCost({ quick }: { readonly quick: boolean }): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const bench of BENCHES) {
+    const plain = new Map<string, number[]>();
+    const small = new Map<string, number[]>();
+    for (let turn = 0; turn < (quick ? TURNS.quick : TURNS.full); turn++) {
+      const order = turn % 2 === 0 ? ([plain, small] as const) : ([small, plain] as const);
+      for (const kind of order) gather(kind, await ratesOf(bench, kind === small));
+    }
+    for (const [name, values] of small) {
+      const before = median(plain.get(name) ?? []);
+      const now = median(values);
+      const note = `flags and governor; without: ${rounded(before).toLocaleString('en')}; at least × 0.95 wanted`;
+      rows.push({
+        name: `${bench}: ${name}`,
+        unit: 'a second',
+        value: rounded(now),
+        ratio: now / before,
+        note,
+      });
+    }
+  }
+  return rows;
+}
+
+function gather(into: Map<string, number[]>, rows: readonly BenchRow[]): void {
+  for (const { name, value } of rows) {
+    const values = into.get(name);
+    if (values === undefined) into.set(name, [value]);
+    else values.push(value);
+  }
+}
+
+async function ratesOf(bench: string, small: boolean): Promise<readonly BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-cost-'));
+  const file = join(folder, 'rows.json');
+  try {
+    const child = spawn(
+      process.execPath,
+      [...(small ? RUNTIME_FLAGS : []), MAIN, bench, '--quick', '--json', file],
+      {
+        env: { ...process.env, ...(small ? { [GOVERNED]: '1' } : {}) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new Error(`expected ${bench} to end with 0, got ${code}`);
+    const { rows } = JSON.parse(readFileSync(file, 'utf8')) as { readonly rows: readonly BenchRow[] };
+    return rows.filter(({ name, unit }) => OWN_RATE.test(name) && unit.endsWith('/s'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
