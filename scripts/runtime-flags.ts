@@ -18,8 +18,6 @@ export const RUNTIME_FLAGS: readonly string[] = [
   '--no-opt',
   // When they are on, what is to be optimised is so at once: the same pile would stand whenever there is much work.
   '--no-concurrent-recompilation',
-  // Heaps grow by smaller steps: 2.5 MB less while all threads are busy.
-  '--optimize-for-size',
   // Gives memory back to the system; see src/main/memory/native-memory.ts.
   '--experimental-ffi',
   '--disable-warning=ExperimentalWarning',
