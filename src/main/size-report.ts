@@ -1,6 +1,6 @@
 /** The memory of the running daemon, looked at when somebody asks: main's own, and what other threads say of theirs. */
 import { availableParallelism } from 'node:os';
-import type { ActorSystem } from '../actors/kernel/index.ts';
+import { type ActorSystem, usedHeapBytes } from '../actors/kernel/index.ts';
 import { ActorName, type SizeView, type StoreMessages, type TelemetryMessages } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
 import type { CpuPool, IoPool } from '../workers/index.ts';
@@ -51,7 +51,7 @@ export class SizeReport {
     const { waitMs, computeMs } = { ...config.pools.io, ...io.measured };
     return ledger(config, availableParallelism(), {
       memory: readProcessMemory(),
-      mainHeap: process.memoryUsage().heapUsed,
+      mainHeap: usedHeapBytes(),
       links: new Map(links),
       cpuHeaps,
       runs: runs.heldBytes(),

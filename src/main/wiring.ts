@@ -14,6 +14,7 @@ import {
   GarbageCollector,
   LoopDelaySampler,
   ThreadLink,
+  usedHeapBytes,
 } from '../actors/kernel/index.ts';
 import {
   ActorName,
@@ -211,8 +212,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       clock,
       budgetBytes: config.memory.budgetMb * 2 ** 20,
       readMemory: readProcessMemory,
-      heapBytes: () =>
-        [...router.links].reduce((sum, link) => sum + link.stats.heapBytes, process.memoryUsage().heapUsed),
+      heapBytes: () => [...router.links].reduce((sum, link) => sum + link.stats.heapBytes, usedHeapBytes()),
       runsUserCode: config.modules.length > 0,
       ended: () => runs.ended,
       active: () => pools.reduce((sum, pool) => sum + pool.active, 0),

@@ -12,7 +12,7 @@ export { DEFAULT_ASK_TIMEOUT_MS, type RemoteGate } from './actor-ref.ts';
 export { ActorSystem, type ActorSystemOptions } from './actor-system.ts';
 export { checkSchema, type SchemaPath, type SchemaProblem, withDefaults } from './check-schema.ts';
 export { type Clock, type ClockTimer, systemClock } from './clock.ts';
-export { GarbageCollector } from './collect-garbage.ts';
+export { GarbageCollector, usedHeapBytes } from './collect-garbage.ts';
 export { type ChannelStats, type Credit, DEFAULT_CREDIT } from './credit-channel.ts';
 export { describeSchema, describeValue } from './describe-schema.ts';
 export {

@@ -7,6 +7,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { AnyActorDefinition } from './actor.ts';
 import { ActorSystem } from './actor-system.ts';
+import { usedHeapBytes } from './collect-garbage.ts';
 import { type Credit, CreditChannel } from './credit-channel.ts';
 import type { Envelope } from './envelope.ts';
 import { ColibriError } from './errors.ts';
@@ -106,7 +107,7 @@ class ThreadHost {
         return this.#channel.accept(frame);
       case 'ping':
         this.#channel.flush();
-        this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs, heapBytes: heapBytes() });
+        this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs, heapBytes: usedHeapBytes() });
         this.#worstDelayMs = 0;
         return;
       case 'collect':
@@ -145,10 +146,6 @@ class ThreadHost {
     }, SAMPLE_EVERY_MS);
     timer.unref();
   }
-}
-
-function heapBytes(): number {
-  return process.memoryUsage().heapUsed;
 }
 
 /** Thrown where nobody catches it: the thread ends, and the link learns why. */

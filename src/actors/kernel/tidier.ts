@@ -2,7 +2,7 @@
  * When a thread collects its own garbage: nobody else can do it for a thread. When its work has run dry, and in the
  * middle of work when its heap has grown, but so rarely that it costs less than a hundredth of the thread's time.
  */
-import { GarbageCollector } from './collect-garbage.ts';
+import { GarbageCollector, usedHeapBytes } from './collect-garbage.ts';
 
 export interface TidierOptions {
   /** At least so long between two collections in the middle of work. */
@@ -31,7 +31,7 @@ export class Tidier {
 
   constructor(options: TidierOptions) {
     this.#busyEveryMs = options.busyEveryMs;
-    this.#heapBytes = options.heapBytes ?? (() => process.memoryUsage().heapUsed);
+    this.#heapBytes = options.heapBytes ?? usedHeapBytes;
     const collector = new GarbageCollector();
     this.#collectNow = options.collect ?? (() => collector.collect());
     this.#monoMs = options.monoMs ?? (() => performance.now());
