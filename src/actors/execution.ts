@@ -22,6 +22,11 @@ export interface ExecuteOrder {
   readonly input: string;
   /** Time from its start after which the run is aborted and its slot freed. */
   readonly timeoutMs: number;
+  /**
+   * Ordinal of the transition by which the run began: it does not begin before that is kept. Left out where nothing is
+   * to be waited for.
+   */
+  readonly after?: number;
 }
 
 /** Why a run is told to stop. */

@@ -69,12 +69,16 @@ export interface RunEvent {
   readonly createdAtMs?: number;
   /** What its handler gets, JSON text; left out for `{}`. */
   readonly input?: string;
+  /** With the first event of a scheduled run: the instant of the schedule that it stands for. */
+  readonly occurrenceMs?: number;
   /** Fingerprint of the file of an `each` run; a terminal event marks the file as dealt with. */
   readonly mark?: string;
   /** That file, relative to the folder that was looked through; with the end of an attempt. */
   readonly file?: string;
-  /** When a retrying run is due. */
+  /** When a retrying run is due; with the first event: when the run was meant to start, where that is not its creation. */
   readonly dueAtMs?: number;
+  /** With the end of a failed run: it is kept as a dead letter. */
+  readonly dead?: true;
   /** How late the run started after it was due, with `running`. */
   readonly lagMs?: number;
   readonly durationMs?: number;
@@ -130,10 +134,21 @@ export interface DeadLetterView {
   readonly error: ErrorData | null;
 }
 
-/** Which dead letters a command means: named ones, all of a task, or (neither given) all. */
+/** Which dead letters a command means: those that fit all that is given. */
 export interface DeadLetterChoice {
   readonly runs: readonly string[] | null;
   readonly task: string | null;
+  /** Died at this instant or later. */
+  readonly sinceMs: number | null;
+  /** Died before this instant. */
+  readonly untilMs: number | null;
+}
+
+export interface DeadLetterFilter {
+  readonly task: string | null;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+  readonly limit: number;
 }
 
 export interface TaskView {
@@ -202,6 +217,18 @@ export interface RuntimeView {
   readonly lateOutcomes: number;
   /** Whether the last reload was carried out; true where there was none. */
   readonly configReloadOk: boolean;
+  readonly store: StoreView;
+}
+
+/** How main stands with its store. */
+export interface StoreView {
+  readonly kind: 'memory' | 'sqlite';
+  /** False: nothing can be accepted for keeping just now. */
+  readonly writable: boolean;
+  /** Transitions that it has not acknowledged. */
+  readonly unrecorded: number;
+  /** Why it is not writable. */
+  readonly reason: string | null;
 }
 
 /** One holder of memory: what it may hold at most, beside what it holds. */
@@ -315,12 +342,14 @@ export type RunsMessages = {
   /** What ended on another thread within one turn of its event loop. */
   outcomes: { body: { outcomes: readonly Outcome[] } };
   progress: { body: { run: string; fraction: number; note: string | null } };
-  /** The store has all events up to `seq`. */
+  /** The store has all events up to the ordinal `seq`. */
   recorded: { body: { seq: number } };
+  /** The store cannot write, and why; or it can again, and wants what was not acknowledged. */
+  'store-state': { body: { writable: true } | { writable: false; reason: string } };
   cancel: { body: { run: string }; reply: { state: RunState } };
   live: { body: RunFilter; reply: readonly RunView[] };
   'show-live': { body: { run: string }; reply: RunView | null };
-  'dead-list': { body: { task: string | null; limit: number }; reply: readonly DeadLetterView[] };
+  'dead-list': { body: DeadLetterFilter; reply: readonly DeadLetterView[] };
   'dead-replay': { body: DeadLetterChoice; reply: { runs: readonly string[]; refused: number } };
   'dead-purge': { body: DeadLetterChoice; reply: { purged: number } };
   view: { body: null; reply: RuntimeView };
@@ -328,15 +357,106 @@ export type RunsMessages = {
   reload: { body: null; reply: ReloadReply };
 };
 
+/**
+ * Transitions in order. Each has an ordinal, counted from 1 through the life of a daemon: the batch holds those from
+ * `first` on. What was kept already is told by it, and so is a gap.
+ */
+export interface RecordBatch {
+  readonly first: number;
+  readonly events: readonly RunEvent[];
+  /** Runs that are no dead letters any more; applied after the events. */
+  readonly dropped: readonly string[];
+}
+
+/** What the store found when it was opened. */
+export interface StoreOpening {
+  /** True where what is kept outlives the process. */
+  readonly durable: boolean;
+  /** True where the last daemon ended without closing the store. */
+  readonly crashed: boolean;
+  /** File that a damaged journal was moved to; null: it was whole, or there was none. */
+  readonly setAside: string | null;
+  /** Runs that are not over, and dead letters, of daemons before. */
+  readonly unfinished: number;
+  readonly letters: number;
+}
+
+/** A run that is not over, as a daemon of before left it. Times are wall times in ms. */
+export interface StoredRun {
+  readonly run: string;
+  readonly task: string;
+  readonly state: RunState;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly origin: RunOrigin;
+  readonly createdAtMs: number;
+  /** When a retrying run is due; of another, when it was meant to start. */
+  readonly dueAtMs: number;
+  /** Of the attempt that was on a slot; null: of none. */
+  readonly startedAtMs: number | null;
+  /** What its handler gets, JSON text. */
+  readonly input: string;
+  readonly mark: string | null;
+  readonly error: ErrorData | null;
+  readonly attempts: readonly AttemptView[];
+}
+
+export interface StoredLetter {
+  readonly run: string;
+  readonly task: string;
+  readonly diedAtMs: number;
+  readonly attempts: number;
+  readonly input: string;
+  readonly mark: string | null;
+  readonly error: ErrorData | null;
+}
+
+/** What a user did, and what came of it. */
+export interface AuditEntry {
+  readonly atMs: number;
+  /** As the command line says of its user: `name (uid)`; `daemon` for what the daemon did itself. */
+  readonly actor: string;
+  /** `trigger`, `cancel`, `dead replay`, `dead purge`, `reload`, `backup`, `start`, `stop`. */
+  readonly action: string;
+  /** Task or run; null: neither. */
+  readonly target: string | null;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
 /** Keeper of what has happened. */
 export type StoreMessages = {
-  record: { body: { seq: number; events: readonly RunEvent[] } };
+  /**
+   * First of all, in each life of its thread. `boot`: of this daemon; `kept`: ordinal of the last transition that it
+   * was acknowledged. Fails with `store-failed`.
+   */
+  open: { body: { boot: string; kept: number }; reply: StoreOpening };
+  /** Runs of before that are not over, in the order they were created, from after a position; `next`: of the next page. */
+  unfinished: {
+    body: { after: number };
+    reply: { runs: readonly StoredRun[]; next: number | null };
+  };
+  /** Dead letters in order of death, in pages as above. */
+  letters: { body: { after: number }; reply: { letters: readonly StoredLetter[]; next: number | null } };
+  /**
+   * For each schedule: up to which instant its occurrences have been dealt with. Of one that is new, or was another
+   * one before, that is `atMs`, and it is kept.
+   */
+  mount: {
+    body: { atMs: number; schedules: readonly { readonly task: string; readonly schedule: string }[] };
+    reply: { handledMs: readonly number[] };
+  };
+  record: { body: RecordBatch };
   list: { body: RunFilter; reply: readonly RunView[] };
   show: { body: { run: string }; reply: RunView | null };
   /** Passes on to `runs` what is not marked yet; sums up what became of all. */
   offer: { body: OfferBody; reply: OfferReply };
   /** Bytes it holds: of runs that are over, of runs that are not, of the marks of files. */
   usage: { body: null; reply: { history: number; live: number; marks: number } };
+  audit: { body: AuditEntry };
+  /** Newest first. */
+  'audit-list': { body: { limit: number }; reply: readonly AuditEntry[] };
+  /** A consistent copy, made while all goes on. Fails with `file-failed`, `store-failed`. */
+  backup: { body: { file: string }; reply: { bytes: number } };
 };
 
 export interface LogRecord {

@@ -4,7 +4,7 @@
  *   stopped ─ start ─▶ starting ─▶ ready ─ stop ─▶ draining ─▶ aborting ─▶ stopped
  *                                            └──── kill ────────────────────┘
  *
- * Start: lock, threads, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what runs may
+ * Start: lock, threads, recovery, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what runs may
  * end within the grace, then it is aborted, then killed; the log is flushed; the lock goes last.
  */
 import {
@@ -25,6 +25,7 @@ import {
 } from '../actors/protocol.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
 import type { EarlyStart } from './early-start.ts';
+import { type Recovered, recover } from './recovery.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
 import { type Wiring, wireDaemon } from './wiring.ts';
 
@@ -79,6 +80,8 @@ export class Daemon {
   #stuck = false;
   #measuring: ClockTimer | null = null;
   #reopening: ClockTimer | null = null;
+  /** Tells this daemon from the others that had the same journal. */
+  readonly #boot = `${Date.now()}-${process.pid}-${process.hrtime.bigint()}`;
   /** Counts the lives of the service thread. */
   #serviceLife = 0;
 
@@ -161,11 +164,12 @@ export class Daemon {
     // While the threads come up.
     governor?.prepare();
     await linked;
+    const recovered = await this.#recover();
     await this.#openService();
     if (this.#stopping !== null) throw stoppedError();
     loopDelay.start();
     this.#measureIo();
-    scheduler.start();
+    scheduler.start(recovered.handledMs);
     governor?.start();
     report.readyMs = Math.round(performance.now() + this.#launchMs);
     this.log('info', 'ready', {
@@ -180,6 +184,25 @@ export class Daemon {
     this.#parts.telemetry.ask('flush', null).catch(() => {});
   }
 
+  /** What the daemon before left behind is settled before any new work. */
+  async #recover(): Promise<Recovered> {
+    const { store, runs } = this.#parts;
+    const { tasks } = this.#config;
+    const recovered = await recover({ clock: this.#clock, store, runs, tasks, boot: this.#boot });
+    const { opening, interrupted, orphaned, tookMs } = recovered;
+    if (opening.crashed || opening.unfinished > 0) {
+      this.log('info', 'recovered', {
+        runs: opening.unfinished,
+        interrupted,
+        orphaned,
+        dead_letters: opening.letters,
+        crashed: opening.crashed,
+        took_ms: Math.round(tookMs),
+      });
+    }
+    return recovered;
+  }
+
   /** Metrics and the control socket listen. */
   async #openService(): Promise<void> {
     const { system, telemetry } = this.#parts;
@@ -191,17 +214,16 @@ export class Daemon {
   async #reopen(name: ThreadName): Promise<void> {
     this.log('warn', 'thread started again', { thread: name });
     if (name !== ThreadName.Service || this.#stopping !== null) return;
-    this.log(
-      'warn',
-      'the store in memory began anew: the history of runs and the marks of files done are lost',
-      {
-        thread: name,
-      },
-    );
-    this.#parts.runs.resend();
+    const { store, runs } = this.#parts;
+    if (this.#config.store.kind === 'memory') {
+      const msg = 'the store in memory began anew: the history of runs and the marks of files done are lost';
+      this.log('warn', msg, { thread: name });
+    }
     const life = ++this.#serviceLife;
     for (let waitMs: number = REOPEN_MS.first; ; waitMs = Math.min(2 * waitMs, REOPEN_MS.most)) {
       try {
+        await store.ask('open', { boot: this.#boot, kept: runs.journal.kept }, { timeoutMs: null });
+        runs.resend();
         await this.#openService();
         return;
       } catch (error) {
@@ -253,9 +275,11 @@ export class Daemon {
       // A thread in a native call does not end; the lines of the others are not lost over it.
       await this.#timeLimit(Promise.all(pools.map((pool) => pool.destroy())), DESTROY_MS);
       await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
-      // The store of this version ends with the process, and what it kept of these runs with it.
       const { unfinished } = runs;
-      if (unfinished > 0) this.log('warn', 'runs lost', { count: unfinished });
+      if (unfinished > 0) {
+        if (this.#config.store.kind === 'memory') this.log('warn', 'runs lost', { count: unfinished });
+        else this.log('info', 'runs kept for the next start', { count: unfinished });
+      }
       this.log('info', 'stopped', { killed: this.#killed });
     }
     runs.destroy();

@@ -77,7 +77,14 @@ export class RuntimeReport {
       },
       lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),
       configReloadOk: reloader.ok,
+      store: this.#store(),
     };
+  }
+
+  #store(): RuntimeView['store'] {
+    const { config, runs } = this.#options;
+    const { unrecorded, trouble } = runs.journal;
+    return { kind: config.store.kind, writable: trouble === null, unrecorded, reason: trouble };
   }
 
   #pools(): PoolView[] {

@@ -13,6 +13,7 @@ import {
   Delivery,
   GarbageCollector,
   LoopDelaySampler,
+  SharedMark,
   ThreadLink,
   usedHeapBytes,
 } from '../actors/kernel/index.ts';
@@ -76,6 +77,7 @@ export interface Wiring {
   readonly system: ActorSystem;
   readonly router: Router;
   readonly telemetry: ActorRef<TelemetryMessages>;
+  readonly store: ActorRef<StoreMessages>;
   readonly runs: Runs;
   /** All of them, also those named below. */
   readonly pools: readonly Pool[];
@@ -103,6 +105,7 @@ const SCAN_SLOTS = 2;
 export function wireDaemon(options: WiringOptions): Wiring {
   const { config, clock, log } = options;
   const router = new Router();
+  const mark = new SharedMark();
   const system = new ActorSystem({
     thread: ThreadName.Main,
     placement: PLACEMENT,
@@ -119,8 +122,8 @@ export function wireDaemon(options: WiringOptions): Wiring {
     groups: config.groups,
     queues: config.queues,
     byteLimits: runsByteLimits(config.memory.budgetMb * 2 ** 20),
-    journalsQueued: config.store.kind !== 'memory',
-    record: (seq, events) => store.tryTell('record', { seq, events }) === Delivery.Delivered,
+    durable: config.store.kind !== 'memory',
+    record: (batch) => store.tryTell('record', batch) === Delivery.Delivered,
     warn: (message, fields) => log('warn', message, fields),
   });
   const cpu = createCpuPool();
@@ -178,7 +181,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       reload: () => reloader.reload(),
     }),
   );
-  return { system, router, telemetry, runs, pools, cpu, io, guest, scheduler, loopDelay, governor, report };
+  return { system, router, telemetry, store, runs, pools, cpu, io, guest, scheduler, loopDelay, governor, report };
 
   function addLink(name: ThreadName, held: readonly IoPool[]): void {
     router.add(
@@ -187,7 +190,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         file: (start) =>
           (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
           startThread('host', start),
-        workerData: { settings: hostSettings(options) },
+        workerData: { settings: hostSettings(options, mark) },
         resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
@@ -251,7 +254,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       idleMs: config.pools.cpu.idleMs,
       graceMs: GRACE_MS.cpu,
       source: runs.source('cpu'),
-      workerData: { modules: config.modules },
+      workerData: { modules: config.modules, mark: mark.memory },
       clock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
@@ -280,7 +283,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
   }
 }
 
-function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings {
+function hostSettings({ config, pretty, colours }: WiringOptions, mark: SharedMark): HostSettings {
   const { sizing, slots } = config.pools.io;
   return {
     telemetry: {
@@ -289,7 +292,12 @@ function hostSettings({ config, pretty, colours }: WiringOptions): HostSettings 
       configVersion: config.version,
       tasks: config.tasks.map((task) => task.name),
     },
-    store: { ...config.retention, maxBytes: historyBytes(config) },
+    store: {
+      ...config.store,
+      file: join(config.stateDir, 'journal.db'),
+      retention: { ...config.retention, maxBytes: historyBytes(config) },
+    },
+    mark: mark.memory,
     control: { socketPath: join(config.stateDir, 'control.sock') },
     io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
     modules: config.modules,

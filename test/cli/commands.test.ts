@@ -166,9 +166,9 @@ test('show, cancel and the dead letters', async (t) => {
   assert.deepEqual(
     daemon.asked.slice(-3).map(({ body }) => body),
     [
-      { runs: ['r1'], task: null },
-      { runs: ['r2'], task: null },
-      { runs: null, task: null },
+      { runs: ['r1'], task: null, sinceMs: null, untilMs: null },
+      { runs: ['r2'], task: null, sinceMs: null, untilMs: null },
+      { runs: null, task: null, sinceMs: null, untilMs: null },
     ],
   );
   const unknown = /^colibri: expected ids of dead letters, got "nope", which are none; `colibri dead list`/;
@@ -188,7 +188,9 @@ test('status and tasks as JSON are the documents of the socket', async (t) => {
   assert.equal(status.queues[0].name, 'ready');
   assert.equal(status.pools[0].busy_ratio, 0.5);
   assert.deepEqual(JSON.parse((await cli.run('tasks', '--json')).out), { tasks: [] });
-  assert.match((await cli.run('status')).out, /^memory_rss_bytes\t30000000$/m);
+  const { out } = await cli.run('status');
+  assert.match(out, /^memory_rss_bytes\t30000000$/m);
+  assert.match(out, /^store_kind\tsqlite\nstore_writable\tyes\nstore_reason\t-\nstore_unrecorded\t3$/m);
 });
 
 const noTask = {

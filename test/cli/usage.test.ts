@@ -13,6 +13,8 @@ const COMMANDS = [
   'show',
   'cancel',
   'dead',
+  'audit',
+  'backup',
   'reload',
   'status',
   'size',
@@ -80,8 +82,26 @@ test('what does not fit ends with 2, says what would, and suggests', async () =>
     [['trigger', 'a', '--payload', '@none.json'], /expected a file that can be read, got ENOENT/],
     [['dead'], /expected list, replay or purge, got nothing/],
     [['dead', 'purg'], /did you mean "purge"/],
-    [['dead', 'purge'], /expected run ids, --task TASK or --all, got 0/],
-    [['dead', 'replay', 'r', '--all'], /got 2 of them/],
+    [
+      ['dead', 'purge'],
+      /expected run ids, or --all, or some of --task, --since and --until, got none of them/,
+    ],
+    [['dead', 'replay', 'r', '--all'], /got 2 of these three/],
+    [['dead', 'replay', '--all', '--since', '1h'], /got 2 of these three/],
+    [['dead', 'replay', 'r', '--task', 'a', '--all'], /got 3 of these three/],
+    [
+      ['dead', 'list', '--since', 'yesterday'],
+      /--since: expected an instant with its zone, such as .* got "yesterday"/,
+    ],
+    [['dead', 'purge', '--until', '2026-02-30T00:00:00Z'], /--until: expected an instant/],
+    [
+      ['dead', 'purge', '--since', '1h', '--until', '2h'],
+      /--since: expected a time before --until, got 2026-01-01T11/,
+    ],
+    [['backup'], /expected FILE, got nothing/],
+    [['backup', 'a', 'b'], /expected one FILE, got "b" more/],
+    [['audit', 'x'], /expected no argument/],
+    [['audit', '-n', '1001'], /--limit: expected a whole number from 1 to 1000/],
   ];
   for (const [argv, message] of cases) {
     const { code, out, err } = await cli.run(...argv);
@@ -172,14 +192,14 @@ test('run hands the config to the daemon and ends with its code', async () => {
   };
   assert.equal((await cli.run('run')).code, 0);
   assert.deepEqual(given, ['/nowhere']);
-  const ends = { 'state-dir-held': 75, 'listen-failed': 78, internal: 1 } as const;
+  const ends = { 'state-dir-held': 75, 'listen-failed': 78, 'store-failed': 1, internal: 1 } as const;
   for (const [name, code] of Object.entries(ends)) {
     cli.deps = {
       runDaemon: async () => {
         throw new ColibriError(name as keyof typeof ends, 'why');
       },
     };
-    assert.equal((await cli.run('run')).code, code);
+    assert.deepEqual(await cli.run('run'), { code, out: '', err: 'colibri: why\n' });
   }
 });
 

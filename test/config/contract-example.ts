@@ -4,7 +4,7 @@ version: "2026-11-01"            # free text
 state_dir: ./state
 memory: { budget_mb: 40 }
 shutdown: { grace_seconds: 15 }
-store: { kind: memory, durability: process }
+store: { kind: sqlite, durability: process }
 retention: { runs: 10000, results: 200, result_ttl_hours: 24, dead_letters: 2000, max_mb: 64 }
 pools:
   cpu: { threads: auto, idle_seconds: 10 }

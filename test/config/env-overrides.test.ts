@@ -72,12 +72,12 @@ test('problems of overrides name the variable as their place', async () => {
     COLIBRI_QUEUES_READY_CAPACITY: 'ten',
     COLIBRI_TASKS_NAP_WITH_MS: '-1',
     COLIBRI_MEMORY_BUDGET_MB: '[1]',
-    COLIBRI_STORE_KIND: 'sqlite',
+    COLIBRI_STORE_KIND: 'disk',
   };
   assert.deepEqual(await problemsOf(TASKS, { env }), [
     'COLIBRI_MEMORY_BUDGET_MB:1:1: memory.budget_mb: expected an integer from 16 to 1048576, got "[1]"',
     'COLIBRI_QUEUES_READY_CAPACITY:1:1: queues.ready.capacity: expected an integer from 1 to 10000000, got "ten"',
-    'COLIBRI_STORE_KIND:1:1: store.kind: expected memory, got sqlite, which is not available in this version; use kind: memory, which keeps nothing after the end of the daemon',
+    'COLIBRI_STORE_KIND:1:1: store.kind: expected one of "memory", "sqlite", got "disk"',
     'COLIBRI_TASKS_NAP_WITH_MS:1:1: tasks[1] (nap).with.ms: expected a number ≥ 0, got -1',
   ]);
 });

@@ -18,7 +18,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
     stateDir: '/etc/app/state',
     memory: { budgetMb: 40 },
     shutdown: { graceMs: 15_000 },
-    store: { kind: 'memory', durability: 'process' },
+    store: { kind: 'sqlite', durability: 'process' },
     retention: {
       runs: 10_000,
       results: 200,

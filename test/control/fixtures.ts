@@ -11,7 +11,7 @@ import {
   type Messages,
   TestClock,
 } from '../../src/actors/kernel/index.ts';
-import type { ControlMessages, RunView } from '../../src/actors/protocol.ts';
+import type { AuditEntry, ControlMessages, LogRecord, RunView } from '../../src/actors/protocol.ts';
 import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 
 /** Answers for an actor: by the kind of the question. */
@@ -26,7 +26,10 @@ export interface Asked {
 export interface ControlRig {
   readonly socketPath: string;
   readonly asked: Asked[];
-  readonly told: Asked[];
+  /** Lines of the log, as their fields. */
+  readonly logged: Readonly<Record<string, unknown>>[];
+  /** What the store was told for the audit trail. */
+  readonly trail: AuditEntry[];
   readonly clock: TestClock;
   stops: number;
   open(): Promise<void>;
@@ -47,13 +50,20 @@ export async function controlRig(
 
 export function control(actors: Record<string, FakeActor>, socketPath: string): ControlRig {
   const asked: Asked[] = [];
-  const told: Asked[] = [];
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  const trail: AuditEntry[] = [];
   const clock = new TestClock();
   const ref = <N extends Messages>(actor: string): ActorRef<N> => ({
     name: actor,
-    tell: async () => {},
-    tryTell(kind, body) {
-      told.push({ actor, kind, body });
+    async tell(kind, body) {
+      if (kind !== 'audit')
+        throw new ColibriError('internal', `expected only entries of the trail, got ${kind}`);
+      await actors[actor]?.[kind]?.(body as never, null);
+      trail.push(body as unknown as AuditEntry);
+    },
+    tryTell(_kind, body) {
+      const { msg, fields } = body as unknown as LogRecord;
+      logged.push({ msg, ...fields });
       return 'delivered';
     },
     async ask(kind, body, options) {
@@ -66,7 +76,8 @@ export function control(actors: Record<string, FakeActor>, socketPath: string): 
   const made: ControlRig = {
     socketPath,
     asked,
-    told,
+    logged,
+    trail,
     clock,
     stops: 0,
     open: () => send('open'),
@@ -104,9 +115,10 @@ export function http(
   method: string,
   path: string,
   body?: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ socketPath, method, path, agent: false }, (response) => {
+    const outgoing = request({ socketPath, method, path, headers, agent: false }, (response) => {
       let text = '';
       response.on('data', (piece) => {
         text += piece;

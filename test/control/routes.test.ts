@@ -18,6 +18,8 @@ const task = {
   lastEndedAtMs: null,
 } as const;
 
+const EVER = { sinceMs: null, untilMs: null };
+
 test('status, version and tasks are made of the view of main', async (t) => {
   const { socketPath, clock } = await controlRig(t, { runs: { view: () => runtimeView({ tasks: [task] }) } });
   await clock.advance(61_000);
@@ -27,6 +29,7 @@ test('status, version and tasks are made of the view of main', async (t) => {
   assert.equal(status.dead_letters, 2);
   assert.equal(status.tasks, 1);
   assert.deepEqual(status.thread_restarts, { cpu: 1 });
+  assert.deepEqual(status.store, { kind: 'sqlite', writable: true, unrecorded: 3, reason: null });
   for (const key of Object.keys(status)) assert.match(key, /^[a-z]+(_[a-z0-9]+)*$/);
   assert.deepEqual((await http(socketPath, 'GET', '/version')).document, {
     version: '0.1.0',
@@ -90,7 +93,7 @@ test('show: the live run, else the stored one, else 404', async (t) => {
 
 test('trigger passes payload, force and wait on; none has a deadline, for a full queue may hold either back', async (t) => {
   const deadlines: unknown[] = [];
-  const { socketPath, asked, told } = await controlRig(t, {
+  const { socketPath, asked, logged } = await controlRig(t, {
     runs: {
       trigger: ({ wait }: { wait: boolean }, timeoutMs) => {
         deadlines.push(timeoutMs);
@@ -115,11 +118,14 @@ test('trigger passes payload, force and wait on; none has a deadline, for a full
     ],
   );
   assert.deepEqual(deadlines, [null, null]);
-  assert.deepEqual((told[1]!.body as { fields: unknown }).fields, {
+  assert.deepEqual(logged[1], {
+    msg: 'command',
     command: 'trigger',
+    user: 'unknown',
     task: 'hash',
     force: true,
     answer: 'accepted',
+    run: 'hash@1',
   });
   for (const body of ['{}', '[]', '', '{"task":1}', '{"task":"a","wait":1}', '{"task":"a","tsak":1}', '{']) {
     assert.equal((await http(socketPath, 'POST', '/trigger', body)).status, 400, body);
@@ -135,7 +141,7 @@ test('cancel, dead letters and stop', async (t) => {
       'dead-purge': () => ({ purged: 4 }),
     },
   });
-  const { socketPath, asked, told } = rig;
+  const { socketPath, asked, logged } = rig;
   assert.deepEqual((await http(socketPath, 'POST', '/runs/r/cancel')).document, {
     run: 'r',
     state: 'cancelled',
@@ -154,16 +160,21 @@ test('cancel, dead letters and stop', async (t) => {
     purged: 4,
     unknown: [],
   });
-  const { fields } = told.at(-1)!.body as { fields: unknown };
-  const nothing = { runs: null, task: null, unknown: [] };
-  assert.deepEqual(fields, { command: 'dead purge', answer: 'accepted', ...nothing, purged: 4 });
+  assert.deepEqual(logged.at(-1), {
+    msg: 'command',
+    command: 'dead purge',
+    user: 'unknown',
+    answer: 'accepted',
+    purged: 4,
+    unknown: [],
+  });
   await http(socketPath, 'POST', '/dead/purge', '{"task":"hash"}');
   assert.deepEqual(
     asked.slice(2).map(({ body }) => body),
     [
-      { runs: ['r'], task: null },
-      { runs: null, task: null },
-      { runs: null, task: 'hash' },
+      { runs: ['r'], task: null, ...EVER },
+      { runs: null, task: null, ...EVER },
+      { runs: null, task: 'hash', ...EVER },
     ],
   );
   for (const body of ['{}', '{"all":false}', '{"runs":[]}', '{"runs":[1]}', '{"task":"a","all":true}', '']) {
@@ -175,7 +186,7 @@ test('cancel, dead letters and stop', async (t) => {
 });
 
 test('a command that was refused is written down as refused, with its code', async (t) => {
-  const { socketPath, told } = await controlRig(t, {
+  const { socketPath, logged } = await controlRig(t, {
     runs: {
       trigger: () => {
         throw new ColibriError('shutting-down', 'expected a daemon that takes work, got one that stops');
@@ -183,10 +194,8 @@ test('a command that was refused is written down as refused, with its code', asy
     },
   });
   assert.equal((await http(socketPath, 'POST', '/trigger', '{"task":"hash"}')).status, 503);
-  assert.deepEqual(
-    told.map(({ body }) => (body as { fields: unknown }).fields),
-    [{ command: 'trigger', task: 'hash', force: false, answer: 'refused', code: 'shutting-down' }],
-  );
+  const line = { msg: 'command', command: 'trigger', user: 'unknown', task: 'hash', force: false };
+  assert.deepEqual(logged, [{ ...line, answer: 'refused', code: 'shutting-down' }]);
 });
 
 test('errors of actors keep their code and get a fitting status', async (t) => {
@@ -202,7 +211,10 @@ test('errors of actors keep their code and get a fitting status', async (t) => {
     'no-such-task': 404,
     'overlap-refused': 409,
     'queue-full': 429,
+    'file-failed': 409,
+    'store-failed': 409,
     'shutting-down': 503,
+    'store-unavailable': 503,
     'ask-timeout': 504,
     internal: 500,
   };

@@ -50,7 +50,7 @@ test('GET /size is the ledger of main, keys in snake case', async (t) => {
 
 test('POST /reload: 200 where nothing changed, 422 with every problem, 409 where a restart is needed', async (t) => {
   let reply: ReloadReply = { outcome: 'unchanged', version: null, tasks: 3 };
-  const { socketPath, told } = await controlRig(t, { runs: { reload: () => reply } });
+  const { socketPath, logged, trail } = await controlRig(t, { runs: { reload: () => reply } });
   assert.deepEqual((await http(socketPath, 'POST', '/reload')).document, {
     changed: false,
     config_version: null,
@@ -72,5 +72,13 @@ test('POST /reload: 200 where nothing changed, 422 with every problem, 409 where
   assert.equal(differs.status, 409);
   assert.match(JSON.stringify(differs.document), /restart-needed.*task a added, task b removed; nothing/);
   assert.equal((await http(socketPath, 'GET', '/reload')).status, 405);
-  assert.deepEqual(told, [], 'main writes the line about it');
+  assert.deepEqual(logged, [], 'main writes the line about it');
+  assert.deepEqual(
+    trail.map(({ action, target, fields }) => [action, target, fields]),
+    [
+      ['reload', null, { answer: 'accepted' }],
+      ['reload', null, { answer: 'refused', code: 'config-invalid' }],
+      ['reload', null, { answer: 'refused', code: 'restart-needed' }],
+    ],
+  );
 });

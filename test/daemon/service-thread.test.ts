@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const LIMIT = { timeout: 30_000 };
 
 /** The daemon has lost its service thread, and something stands where its socket was. */
-async function loseService(t: TestContext) {
+async function loseService(t: TestContext, kind: 'memory' | 'sqlite') {
   const dir = tempDir(t);
   const workers: Worker[] = [];
   const onWorker = (worker: Worker): void => void workers.push(worker);
@@ -22,6 +22,7 @@ async function loseService(t: TestContext) {
     {
       log: { level: 'warn', file: './colibri.log' },
       shutdown: { grace_seconds: 2 },
+      store: { kind },
       tasks: [{ name: 'quick', kind: 'io', handler: 'noop', timeout_seconds: 1 }],
     },
     dir,
@@ -55,21 +56,24 @@ async function until(t: TestContext, holds: () => boolean): Promise<void> {
   }
 }
 
-test(
-  'a lost service thread is named with what is lost; its listening is tried until it works',
-  LIMIT,
-  async (t) => {
-    const { run, socket, messages, said } = await loseService(t);
-    assert.ok(said(/thread started again/));
-    assert.equal(messages().filter((message) => /store in memory began anew/.test(message)).length, 1);
-    rmdirSync(socket);
-    await until(t, () => statSync(socket).isSocket());
-    assert.equal((await run('quick')).state, 'success');
-  },
-);
+for (const kind of ['memory', 'sqlite'] as const) {
+  test(
+    `a lost service thread is named with what is lost; its listening is tried until it works: ${kind}`,
+    LIMIT,
+    async (t) => {
+      const { run, socket, messages, said } = await loseService(t, kind);
+      assert.ok(said(/thread started again/));
+      const anew = messages().filter((message) => /store in memory began anew/.test(message));
+      assert.equal(anew.length, kind === 'memory' ? 1 : 0);
+      rmdirSync(socket);
+      await until(t, () => statSync(socket).isSocket());
+      assert.equal((await run('quick')).state, 'success');
+    },
+  );
+}
 
 test('a stop ends the trying', LIMIT, async (t) => {
-  const { daemon } = await loseService(t);
+  const { daemon } = await loseService(t, 'sqlite');
   await daemon.stop();
   assert.deepEqual(
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout'),

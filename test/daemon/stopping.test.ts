@@ -111,15 +111,22 @@ for (const kind of ['pipe', 'file'] as const) {
   });
 }
 
-test('runs that had not ended at a stop are told, with their number', async (t) => {
-  const daemon = await DaemonProcess.start(t, tempDir(t), {
-    shutdown: { grace_seconds: 2 },
-    tasks: [{ name: 'waits', handler: 'command', with: { argv: ['false'] }, backoff: { base_seconds: 60 } }],
+for (const [kind, said] of [
+  ['memory', 'runs lost'],
+  ['sqlite', 'runs kept for the next start'],
+] as const) {
+  test(`runs that had not ended at a stop are told, with their number: ${kind}`, async (t) => {
+    const daemon = await DaemonProcess.start(t, tempDir(t), {
+      store: { kind },
+      shutdown: { grace_seconds: 2 },
+      tasks: [
+        { name: 'waits', handler: 'command', with: { argv: ['false'] }, backoff: { base_seconds: 60 } },
+      ],
+    });
+    await daemon.command('trigger', 'waits');
+    await daemon.line((line) => line.result === 'retrying');
+    daemon.child.kill('SIGTERM');
+    assert.equal(await daemon.exited, 0);
+    assert.equal((await daemon.line((line) => line.msg === said)).count, 1);
   });
-  await daemon.command('trigger', 'waits');
-  await daemon.line((line) => line.result === 'retrying');
-  daemon.child.kill('SIGTERM');
-  assert.equal(await daemon.exited, 0);
-  const lost = await daemon.line((line) => line.msg === 'runs lost');
-  assert.equal(lost.count, 1);
-});
+}

@@ -24,8 +24,8 @@ test('a text costs a byte a character, or two where a character needs them', () 
 });
 
 for (const whenFull of ['block', 'reject', 'drop-oldest', 'drop-newest'] as const) {
-  test(`a ready queue that is full in bytes: ${whenFull}, far below its capacity in runs`, () => {
-    const { pool, trigger, finish, depth, rejected, runs } = setup([taskSpec({ name: 'a' })], {
+  test(`a ready queue that is full in bytes: ${whenFull}, far below its capacity in runs`, async () => {
+    const { pool, trigger, finish, depth, rejected, runs, settle } = setup([taskSpec({ name: 'a' })], {
       slots: 1,
       queues: { ready: { capacity: 1000, whenFull } },
       byteLimits: { ...ROOMY, ready: 32 * KB },
@@ -41,11 +41,13 @@ for (const whenFull of ['block', 'reject', 'drop-oldest', 'drop-newest'] as cons
       assert.equal((error as { code: string }).code, 'queue-full');
       assert.match((error as Error).message, /MB of runs; .*memory\.budget_mb/);
     }
+    await settle();
     assert.equal(answers.filter((answer) => !answer.settled).length, whenFull === 'block' ? 2 : 0);
     const { ready, running } = runs.heldBytes();
     assert.ok(ready + running < 32 * KB + 11 * KB, `${ready + running}`);
     while (pool.active > 0) finish([...pool.held.keys()][0]!);
     assert.equal(pool.taken.length, whenFull === 'block' ? 6 : 4);
+    await settle();
     assert.ok(answers.every((answer) => answer.settled));
   });
 }
@@ -124,8 +126,8 @@ test('a scan is held back by a queue that is full in bytes, and goes on when the
   assert.equal(pool.taken.length, 12);
 });
 
-test('a run that is large and on a slot holds back others, and its end lets them in although nothing is taken', () => {
-  const { pool, trigger, finish, depth } = setup(
+test('a run that is large and on a slot holds back others, and its end lets them in although nothing is taken', async () => {
+  const { pool, trigger, finish, depth, settle } = setup(
     [taskSpec({ name: 'a' }), taskSpec({ name: 'grouped', group: 'g' })],
     {
       slots: 2,
@@ -139,8 +141,10 @@ test('a run that is large and on a slot holds back others, and its end lets them
   trigger('grouped');
   pool.slots = 0;
   const waiting = trigger('a');
+  await settle();
   assert.deepEqual([depth('ready'), depth('delayed'), waiting.settled], [1, 1, false]);
   finish(pool.taken[1]!.run);
+  await settle();
   assert.deepEqual([depth('ready'), depth('delayed'), waiting.settled], [2, 0, true]);
 });
 
@@ -186,13 +190,15 @@ for (const whenFull of ['drop-oldest', 'drop-newest'] as const) {
     const first = die(10 * KB);
     die(10 * KB);
     const third = die(10 * KB);
-    const kept = runs.deadLetters.list(null, 10).map(({ run }) => run);
+    const kept = runs.deadLetters
+      .list({ task: null, sinceMs: null, untilMs: null, limit: 10 })
+      .map(({ run }) => run);
     assert.equal(kept.length, 2);
     assert.equal(kept.includes(first), whenFull === 'drop-newest');
     assert.equal(kept.includes(third), whenFull === 'drop-oldest');
     assert.equal(rejected('dead-letter'), 1);
     assert.ok(runs.heldBytes().deadLetters <= 25 * KB);
-    runs.deadLetters.purge({ runs: null, task: null });
+    runs.deadLetters.purge({ runs: null, task: null, sinceMs: null, untilMs: null });
     die(40 * KB);
     assert.equal(depth('dead-letter'), 1);
     die(1);
@@ -204,7 +210,10 @@ test('a dead letter shows the input as its handler had it', () => {
   const { pool, trigger, finish, runs } = setup([taskSpec({ name: 'a', withJson: '{"x":1}' })]);
   trigger('a', { payload: '{"y":2}' });
   finish(pool.taken[0]!.run, failed);
-  assert.deepEqual(JSON.parse(runs.deadLetters.list(null, 1)[0]!.input), { x: 1, y: 2 });
+  assert.deepEqual(
+    JSON.parse(runs.deadLetters.list({ task: null, sinceMs: null, untilMs: null, limit: 1 })[0]!.input),
+    { x: 1, y: 2 },
+  );
 });
 
 test('a journal whose transitions hold too many bytes stops the taking of work until the store has answered', async () => {
@@ -284,7 +293,7 @@ test('whatever comes and goes: no queue holds more than its share and one run, a
         while (s.pool.active > 0) finishOne('success');
         await s.clock.advance(120_000);
       }
-      s.runs.deadLetters.purge({ runs: null, task: null });
+      s.runs.deadLetters.purge({ runs: null, task: null, sinceMs: null, untilMs: null });
       assert.deepEqual(s.runs.heldBytes(), {
         ready: 0,
         delayed: 0,

@@ -3,7 +3,7 @@
 import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../src/actors/execution.ts';
 import type { Answer } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { RunEvent } from '../../src/actors/protocol.ts';
+import type { RecordBatch, RunEvent } from '../../src/actors/protocol.ts';
 import { Runs, type RunsByteLimits, type RunsOptions, type RunsTask } from '../../src/actors/runs/index.ts';
 
 export function taskSpec(fields: Partial<RunsTask> & { name: string }): RunsTask {
@@ -100,10 +100,11 @@ export function setup(
     acknowledge?: boolean;
     queues?: Partial<RunsOptions['queues']>;
     byteLimits?: RunsByteLimits;
-    journalsQueued?: boolean;
+    durable?: boolean;
     groups?: RunsOptions['groups'];
     random?: () => number;
     onBatch?: (events: readonly RunEvent[]) => void;
+    onRecord?: (batch: RecordBatch) => void;
   } = {},
 ): Setup {
   const clock = new TestClock();
@@ -121,11 +122,13 @@ export function setup(
       ...options.queues,
     },
     ...(options.byteLimits === undefined ? {} : { byteLimits: options.byteLimits }),
-    ...(options.journalsQueued === undefined ? {} : { journalsQueued: options.journalsQueued }),
-    record: (seq, batch) => {
-      options.onBatch?.(batch);
-      events.push(...batch.map((event) => ({ ...event })));
-      if (options.acknowledge !== false) queueMicrotask(() => runs.recorded(seq));
+    ...(options.durable === undefined ? {} : { durable: options.durable }),
+    record: (batch) => {
+      options.onBatch?.(batch.events);
+      options.onRecord?.(batch);
+      events.push(...batch.events.map((event) => ({ ...event })));
+      const last = batch.first + batch.events.length - 1;
+      if (options.acknowledge !== false) queueMicrotask(() => runs.recorded(last));
       return true;
     },
     warn: () => {},

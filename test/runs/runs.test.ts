@@ -21,6 +21,8 @@ test('a trigger becomes ready, runs, succeeds, and its waiter sees the end', asy
   assert.equal(answer.settled, false);
   await settle();
   finish(order.run, { result: '7', durationMs: 12 });
+  assert.equal(answer.settled, false, 'not before the end is kept');
+  await settle();
   const { ended } = answer.value as { ended: RunView };
   assert.equal(ended.state, 'success');
   assert.equal(ended.result, '7');
@@ -64,11 +66,12 @@ test('a failed run is retried after its backoff, and is a dead letter when the r
   finish(run, failed);
   await clock.advance(2000);
   finish(run, failed);
+  await clock.advance(0);
   assert.equal((answer.value as { ended: RunView }).ended.state, 'failed');
   assert.equal(depth('dead-letter'), 1);
   await settle();
   assert.deepEqual(states(run).at(-1), 'failed');
-  const [letter] = runs.deadLetters.list(null, 10);
+  const [letter] = runs.deadLetters.list({ task: null, sinceMs: null, untilMs: null, limit: 10 });
   assert.equal(letter?.attempts, 3);
   assert.equal(letter?.error?.message, 'no');
 });
@@ -164,9 +167,9 @@ test('a manual trigger obeys overlap; force passes by it', () => {
   assert.equal(pool.active, 2);
 });
 
-test('a full ready queue: block holds the source, reject and drop are counted', () => {
+test('a full ready queue: block holds the source, reject and drop are counted', async () => {
   for (const whenFull of ['block', 'reject', 'drop-oldest', 'drop-newest'] as const) {
-    const { pool, trigger, finish, depth, rejected } = setup([taskSpec({ name: 'a' })], {
+    const { pool, trigger, finish, depth, rejected, settle } = setup([taskSpec({ name: 'a' })], {
       slots: 1,
       queues: { ready: { capacity: 2, whenFull } },
     });
@@ -176,10 +179,12 @@ test('a full ready queue: block holds the source, reject and drop are counted', 
     assert.equal(depth('delayed'), whenFull === 'block' ? 2 : 0, whenFull);
     assert.equal(rejected('ready'), whenFull === 'block' ? 0 : 2, whenFull);
     assert.equal(refused, whenFull === 'reject' || whenFull === 'drop-newest' ? 2 : 0, whenFull);
+    await settle();
     const waiting = answers.filter((answer) => !answer.settled).length;
     assert.equal(waiting, whenFull === 'block' ? 2 : 0, whenFull);
     while (pool.active > 0) finish([...pool.held.keys()][0]!);
     assert.equal(pool.taken.length, whenFull === 'block' ? 5 : 3, whenFull);
+    await settle();
     assert.ok(answers.every((answer) => answer.settled));
   }
 });
@@ -278,8 +283,8 @@ test('a group limits its runs; others step past; order inside the group is kept'
   assert.deepEqual(grouped, grouped.toSorted());
 });
 
-test('the end of a grouped run lets the next one go, also when another one is cancelled or shares two pools', () => {
-  const { runs, pool, trigger, finish } = setup(
+test('the end of a grouped run lets the next one go, also when another one is cancelled or shares two pools', async () => {
+  const { runs, pool, trigger, finish, settle } = setup(
     [
       taskSpec({ name: 'io', group: 'api' }),
       taskSpec({ name: 'cpu', kind: 'cpu', pool: 'cpu', group: 'api' }),
@@ -287,22 +292,24 @@ test('the end of a grouped run lets the next one go, also when another one is ca
     { slots: 10, groups: { api: { concurrency: 1 } } },
   );
   trigger('io');
-  const [second, third] = ['io', 'io'].map((task) => trigger(task).value as { run: string });
-  trigger('cpu');
-  const fourth = trigger('io').value as { run: string };
+  const answers = ['io', 'io', 'cpu', 'io'].map((task) => trigger(task));
+  await settle();
+  const [second, third, , fourth] = answers.map(({ value }) => value as { run: string });
   runs.cancel(second!.run);
   finish(pool.taken[0]!.run);
   assert.deepEqual([...pool.held.keys()], [third!.run], 'a cancelled one does not block the group');
   finish(third!.run);
-  assert.deepEqual([...pool.held.keys()], [fourth.run], 'nor does one that waits for another pool');
+  assert.deepEqual([...pool.held.keys()], [fourth!.run], 'nor does one that waits for another pool');
 });
 
-test('two ends before the next take keep the order of a group', () => {
-  const { pool, trigger, finish } = setup([taskSpec({ name: 'a', group: 'g' })], {
+test('two ends before the next take keep the order of a group', async () => {
+  const { pool, trigger, finish, settle } = setup([taskSpec({ name: 'a', group: 'g' })], {
     slots: 2,
     groups: { g: { concurrency: 2 } },
   });
-  const ids = Array.from({ length: 6 }, () => (trigger('a').value as { run: string }).run);
+  const answers = Array.from({ length: 6 }, () => trigger('a'));
+  await settle();
+  const ids = answers.map(({ value }) => (value as { run: string }).run);
   const [one, two] = [...pool.held.keys()];
   pool.slots = 0;
   finish(one!);
@@ -312,14 +319,15 @@ test('two ends before the next take keep the order of a group', () => {
   assert.deepEqual([...pool.held.keys()], ids.slice(2, 4));
 });
 
-test('cancel-running replaces what is in work, not itself, and leaves the runs of files alone', () => {
-  const { runs, pool, trigger, finish } = setup(
+test('cancel-running replaces what is in work, not itself, and leaves the runs of files alone', async () => {
+  const { runs, pool, trigger, finish, settle } = setup(
     [taskSpec({ name: 'a', overlap: 'cancel-running', scanJson: '{"root":"/"}' })],
     { slots: 0 },
   );
   runs.offer({ task: 'a', items: [{ mark: '0'.repeat(16), input: '{}' }] }, new FakeAnswer());
   const first = trigger('a', { wait: true, payload: '1' });
   const second = trigger('a', { wait: true, payload: '2' });
+  await settle();
   assert.equal((first.value as { ended: RunView }).ended.state, 'cancelled');
   assert.equal(second.settled, false);
   pool.slots = 2;
@@ -329,6 +337,7 @@ test('cancel-running replaces what is in work, not itself, and leaves the runs o
     ['{}', '2'],
   );
   for (const order of pool.taken) finish(order.run);
+  await settle();
   assert.equal((second.value as { ended: RunView }).ended.state, 'success');
 });
 
@@ -343,15 +352,18 @@ test('drop-oldest keeps to the capacity although the dropped run had a follower'
   assert.equal(depth('ready'), 1);
 });
 
-test('a place that a cancel makes is given to who waits', () => {
-  const { runs, pool, trigger, depth } = setup([taskSpec({ name: 'a' })], {
+test('a place that a cancel makes is given to who waits', async () => {
+  const { runs, pool, trigger, depth, settle } = setup([taskSpec({ name: 'a' })], {
     slots: 0,
     queues: { ready: { capacity: 1, whenFull: 'block' } },
   });
-  const first = trigger('a').value as { run: string };
+  const accepted = trigger('a');
   const waiting = trigger('a');
+  await settle();
+  const first = accepted.value as { run: string };
   assert.equal(waiting.settled, false);
   runs.cancel(first.run);
+  await settle();
   assert.equal(waiting.settled, true);
   assert.deepEqual([depth('ready'), depth('delayed')], [1, 0]);
   pool.slots = 1;
@@ -359,10 +371,13 @@ test('a place that a cancel makes is given to who waits', () => {
   assert.equal(pool.active, 1);
 });
 
-test('a trigger that waits for the run before it is accepted at once', () => {
-  const { trigger } = setup([taskSpec({ name: 'a', overlap: 'queue-one' })], { slots: 1 });
+test('a trigger that waits for the run before it is accepted at once', async () => {
+  const { trigger, settle } = setup([taskSpec({ name: 'a', overlap: 'queue-one' })], { slots: 1 });
   trigger('a');
-  assert.equal(trigger('a').settled, true);
+  const second = trigger('a');
+  assert.equal(second.settled, false, 'not before it is kept');
+  await settle();
+  assert.equal(second.settled, true);
 });
 
 test('a replay of the run of a file is not judged by overlap', () => {
@@ -372,7 +387,7 @@ test('a replay of the run of a file is not judged by overlap', () => {
   );
   runs.offer({ task: 'a', items: [{ mark: '0'.repeat(16), input: '{}' }] }, new FakeAnswer());
   finish(pool.taken[0]!.run, failed);
-  runs.replay({ runs: null, task: null });
+  runs.replay({ runs: null, task: null, sinceMs: null, untilMs: null });
   assert.equal(trigger('a', { payload: '1' }).error, undefined);
 });
 
@@ -401,7 +416,7 @@ test('attempts stay apart in the journal although it is slow; a success carries 
 test('a store that does not outlive the process is told of a run when it begins, or ends before it has', async () => {
   const { clock, runs, pool, trigger, finish, events, settle } = setup(
     [taskSpec({ name: 'a', maxRetry: 1, withJson: '{"x":1}' })],
-    { slots: 1, journalsQueued: false, queues: { ready: { capacity: 2, whenFull: 'reject' } } },
+    { slots: 1, durable: false, queues: { ready: { capacity: 2, whenFull: 'reject' } } },
   );
   const createdAtMs = clock.wallMs();
   trigger('a', { payload: '{"y":2}' });
@@ -535,13 +550,20 @@ test('replay makes a new run of a dead letter and takes it out; purge forgets', 
     finish(pool.taken.at(-1)!.run, failed);
   }
   assert.equal(depth('dead-letter'), 3);
-  const first = runs.deadLetters.list('a', 10)[0]!;
-  const { runs: replayed, refused } = runs.replay({ runs: [first.run], task: null });
+  const first = runs.deadLetters.list({ task: 'a', sinceMs: null, untilMs: null, limit: 10 })[0]!;
+  const { runs: replayed, refused } = runs.replay({
+    runs: [first.run],
+    task: null,
+    sinceMs: null,
+    untilMs: null,
+  });
   assert.deepEqual([replayed, refused], [[`${first.run}~1`], 0]);
   assert.equal(pool.held.get(`${first.run}~1`)?.input, '{"n":1}');
   finish(`${first.run}~1`, failed);
-  assert.deepEqual(runs.replay({ runs: null, task: 'a' }).runs, [`${first.run}~2`]);
-  assert.equal(runs.deadLetters.purge({ runs: null, task: null }), 2);
+  assert.deepEqual(runs.replay({ runs: null, task: 'a', sinceMs: null, untilMs: null }).runs, [
+    `${first.run}~2`,
+  ]);
+  assert.equal(runs.deadLetters.purge({ runs: null, task: null, sinceMs: null, untilMs: null }), 2);
   assert.equal(depth('dead-letter'), 0);
 });
 
@@ -551,12 +573,16 @@ test('a journal that is not acknowledged stops the taking of work at its bound, 
     acknowledge: false,
     queues: { ready: { capacity: 100_000, whenFull: 'block' } },
   });
-  for (let count = 0; count < 30_000; count++) trigger('a');
+  const answers = Array.from({ length: 20_001 }, () => trigger('a'));
   finish(pool.taken[0]!.run);
   assert.equal(pool.active, 0, 'no slot takes work while 20,000 transitions are not recorded');
   await settle();
+  assert.ok(answers.every((answer) => !answer.settled));
   runs.recorded(Number.MAX_SAFE_INTEGER);
   assert.equal(pool.active, 1);
+  await settle();
+  runs.recorded(Number.MAX_SAFE_INTEGER);
+  assert.ok(answers.every((answer) => answer.settled));
 });
 
 test('any mix of triggers, outcomes, cancels and time: every run is in one place, every queue within its bound', async () => {
@@ -605,7 +631,8 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
         if (action.do === 'trigger') waiters.push(s.trigger(`t${action.task}`, { wait: true }));
         else if (action.do === 'finish') finishOne(action.pick, action.status);
         else if (action.do === 'advance') await s.clock.advance(action.ms);
-        else if (action.do === 'replay') s.runs.replay({ runs: null, task: null });
+        else if (action.do === 'replay')
+          s.runs.replay({ runs: null, task: null, sinceMs: null, untilMs: null });
         else if (action.do === 'offer') {
           const items = Array.from({ length: 5 }, (_, index) => ({
             mark: (action.from + index).toString(16).padStart(16, '0'),

@@ -27,7 +27,11 @@ function scheduled(fields: Partial<ScheduledTask> & { name: string }): Scheduled
   return { schedule: null, misfire: runOnce, splayMs: 0, runOnStart: false, ...fields };
 }
 
-function start(tasks: readonly ScheduledTask[], clock: Clock) {
+function start(
+  tasks: readonly ScheduledTask[],
+  clock: Clock,
+  handled: Readonly<Record<string, number>> = {},
+) {
   const due: [string, number, number][] = [];
   const missed: [string, number][] = [];
   const steps: number[] = [];
@@ -39,7 +43,7 @@ function start(tasks: readonly ScheduledTask[], clock: Clock) {
     onStep: (stepMs) => steps.push(stepMs),
     onLost: (task) => assert.fail(`no next occurrence of ${task}`),
   });
-  scheduler.start();
+  scheduler.start(new Map(Object.entries(handled)));
   scheduler.start();
   return { scheduler, due, missed, steps };
 }
@@ -295,4 +299,45 @@ test('a splay is stable for a task, within its bound, and spreads tasks', () => 
   const buckets = new Set(splays.map((splay) => Math.floor(splay / 6000)));
   assert.equal(buckets.size, 10);
   assert.equal(splayOf('a', 0), 0);
+});
+
+const DAY_MS = 86_400_000;
+
+test('T16, T17: what was missed while the daemon was away, by the policy of the task, once', async () => {
+  const now = Date.UTC(2026, 0, 15, 12, 0, 2);
+  const away = now - 14 * DAY_MS;
+  const clock = new TestClock(now);
+  const every: ScheduleSpec = { kind: 'every', everyMs: 5000 };
+  const { due, missed, scheduler } = start(
+    [
+      scheduled({ name: 'often', schedule: every }),
+      scheduled({ name: 'weekly', schedule: cron('0 3 * * 1') }),
+      scheduled({ name: 'skips', schedule: cron('0 3 * * 1'), misfire: { ...runOnce, policy: 'skip' } }),
+      scheduled({ name: 'all', schedule: cron('0 3 * * *'), misfire: { ...runOnce, policy: 'run-all' } }),
+      scheduled({ name: 'fresh', schedule: every }),
+      scheduled({ name: 'ahead', schedule: every }),
+      scheduled({ name: 'one-shot', schedule: { kind: 'at', atMs: now - DAY_MS } }),
+      scheduled({ name: 'was-run', schedule: { kind: 'at', atMs: now - DAY_MS } }),
+    ],
+    clock,
+    {
+      often: away,
+      weekly: away,
+      skips: away,
+      all: away,
+      ahead: now + DAY_MS,
+      'one-shot': away,
+      'was-run': now - DAY_MS,
+    },
+  );
+  await clock.advance(0);
+  const of = (name: string) => due.filter(([task]) => task === name).map(([, at]) => at);
+  assert.deepEqual(of('often'), [now - 2000], 'one run, not 241,920');
+  assert.deepEqual(of('weekly'), [Date.UTC(2026, 0, 12, 3)]);
+  assert.deepEqual(of('skips'), []);
+  assert.equal(of('all').length, 14);
+  assert.deepEqual([of('fresh'), of('ahead')], [[], []], 'nothing was missed, or nobody knows');
+  assert.deepEqual([of('one-shot'), of('was-run')], [[now - DAY_MS], []]);
+  assert.deepEqual(missed.map(([task]) => task).sort(), ['often', 'skips', 'weekly']);
+  scheduler.stop();
 });

@@ -2,19 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { GarbageCollector } from '../../src/actors/kernel/index.ts';
+import type { RunEvent } from '../../src/actors/protocol.ts';
 import { MemoryStore } from '../../src/actors/store/index.ts';
 import { MarkSet } from '../../src/actors/store/mark-set.ts';
 import { storeConformance } from './conformance.ts';
 
-storeConformance('memory', async (retention) => {
-  let now = 1_000_000;
-  return {
-    store: new MemoryStore(retention, () => now),
-    advance: (ms) => {
-      now += ms;
-    },
-  };
-});
+storeConformance('memory', (_t, retention, nowMs) => new MemoryStore(retention, nowMs));
 
 test('the set of marks agrees with a Set', () => {
   const mark = fc
@@ -72,7 +65,7 @@ test('the history stays within its bytes, which are those that it costs', async 
         },
       ];
       // As they come from another thread.
-      store.append(JSON.parse(JSON.stringify(events)));
+      store.append({ first: 2 * n + 1, events: JSON.parse(JSON.stringify(events)), dropped: [] });
       assert.ok(store.usage().history <= maxBytes);
     }
   };
@@ -90,11 +83,12 @@ test('the history stays within its bytes, which are those that it costs', async 
 test('usage tells live runs and marks apart from the history', () => {
   const store = new MemoryStore({ runs: 10, results: 10, resultTtlMs: 1e9, maxBytes: 1e9 }, () => 0);
   const one = { task: 'a', attempt: 1, atMs: 0 } as const;
-  store.append([{ ...one, run: 'a@1', state: 'ready', input: JSON.stringify('x'.repeat(1000)) }]);
+  const record = (event: RunEvent) => store.append({ first: store.kept + 1, events: [event], dropped: [] });
+  record({ ...one, run: 'a@1', state: 'ready', input: JSON.stringify('x'.repeat(1000)) });
   const { history, live, marks } = store.usage();
   assert.deepEqual([history, marks], [0, 0]);
   assert.ok(live > 1000 && live < 1500, `${live}`);
-  store.append([{ ...one, run: 'a@1', state: 'success', mark: '00000000000000ff' }]);
+  record({ ...one, run: 'a@1', state: 'success', mark: '00000000000000ff' });
   const after = store.usage();
   assert.ok(after.history === live && after.live === 0 && after.marks > 0);
   store.close();

@@ -74,6 +74,10 @@ export class DaemonProcess {
     writeConfig(dir, config);
     const daemon = new DaemonProcess(dir);
     t.after(async () => {
+      if (t.passed === false) {
+        const last = daemon.lines.slice(-20).map((line) => JSON.stringify(line).slice(0, 500));
+        t.diagnostic?.(`the daemon's last lines:\n${last.join('\n')}\n${daemon.stderr.slice(-2000)}`);
+      }
       daemon.child.kill('SIGKILL');
       await daemon.exited;
     });
@@ -123,10 +127,13 @@ export class DaemonProcess {
   }
 }
 
+/** Sources take more than the built program, whose budget is measured by its own tests. */
+const MEMORY = { budget_mb: 200 };
+
 /** YAML holds JSON. */
 export function writeConfig(dir: string, config: Readonly<Record<string, unknown>>): void {
   writeFileSync(
     join(dir, 'colibri.yaml'),
-    JSON.stringify({ metrics: { listen: '127.0.0.1:0' }, ...config }, null, 2),
+    JSON.stringify({ metrics: { listen: '127.0.0.1:0' }, memory: MEMORY, ...config }, null, 2),
   );
 }

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 /** What a test undoes at its end. */
 export interface HasAfter {
   after(undo: () => void | Promise<void>): void;
+  /** Known at the end. */
+  readonly passed?: boolean;
+  diagnostic?(message: string): void;
 }
 
 /** A fresh folder that goes with the test. */

@@ -99,6 +99,7 @@ export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
     },
     lateOutcomes: 0,
     configReloadOk: true,
+    store: { kind: 'sqlite', writable: true, unrecorded: 3, reason: null },
     ...fields,
   };
 }

@@ -118,6 +118,17 @@ test('watchers that come while main is asked share the answer', async (t) => {
   assert.ok(asked <= 2);
 });
 
+test('readiness: not while the journal cannot be written, which is no reason to restart', async (t) => {
+  let reason: string | null = 'the disk is full';
+  const view = async () => runtimeView({ store: { kind: 'sqlite', writable: false, unrecorded: 1, reason } });
+  const port = await open(t, rig(new TestClock(), { metrics }, view));
+  const ready = () => ask(port, '/readyz').then(({ status, text }) => [status, text]);
+  assert.deepEqual(await ready(), [503, 'the journal cannot be written: the disk is full\n']);
+  assert.equal((await ask(port, '/healthz')).status, 200);
+  reason = null;
+  assert.deepEqual(await ready(), [503, 'the journal cannot be written: the reason is not known\n']);
+});
+
 test('readiness: not before ready, not while stopping', async (t) => {
   let view = runtimeView({ readyMs: null });
   const port = await open(

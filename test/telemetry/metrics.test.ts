@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LoopDelaySampler, TestClock } from '../../src/actors/kernel/index.ts';
 import { DURATION_BOUNDS, Histogram, LAG_BOUNDS } from '../../src/actors/telemetry/histogram.ts';
-import { METRICS, Metrics, type Scrape } from '../../src/actors/telemetry/metrics.ts';
+import type { Scrape } from '../../src/actors/telemetry/metric-samples.ts';
+import { METRICS } from '../../src/actors/telemetry/metric-table.ts';
+import { Metrics } from '../../src/actors/telemetry/metrics.ts';
 import { RunCounters } from '../../src/actors/telemetry/run-counters.ts';
 import { event, runtimeView } from './fixtures.ts';
 
@@ -43,7 +45,8 @@ test('every name of the table is on the page, with the values of main and of thi
   const runs = new RunCounters(['hash', 'copy']);
   runs.count(event({ state: 'running', lagMs: 3 }));
   runs.count(event({ durationMs: 40 }));
-  runs.count(event({ state: 'failed', durationMs: 2000 }));
+  runs.count(event({ state: 'failed', durationMs: 2000, dead: true }));
+  runs.count(event({ state: 'failed', task: 'copy' }));
   runs.count(event({ state: 'retrying', durationMs: 1 }));
   const lines = await page(runs);
   const types = lines.filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' ')[2]);
@@ -66,6 +69,10 @@ test('every name of the table is on the page, with the values of main and of thi
     'colibri_queue_capacity{queue="dead-letter"} 2000',
     'colibri_queue_rejected_total{queue="ready"} 1',
     'colibri_dead_letters 2',
+    'colibri_dead_letters_total{task="hash"} 1',
+    'colibri_dead_letters_total{task="copy"} 0',
+    'colibri_store_writable 1',
+    'colibri_store_unrecorded 3',
     'colibri_active_runs{pool="cpu"} 1',
     'colibri_pool_slots{pool="io"} 10',
     'colibri_pool_busy_ratio{pool="cpu"} 0.5',
@@ -81,6 +88,20 @@ test('every name of the table is on the page, with the values of main and of thi
   ]) {
     assert.ok(lines.includes(expected), expected);
   }
+});
+
+test('a store that cannot be written shows 0', async () => {
+  const store = { kind: 'sqlite', writable: false, unrecorded: 20_000, reason: 'the disk is full' } as const;
+  const lines = await page(new RunCounters([]), { view: runtimeView({ store }) });
+  assert.ok(lines.includes('colibri_store_writable 0'));
+  assert.ok(lines.includes('colibri_store_unrecorded 20000'));
+});
+
+test('a task that never ran counts no dead letters, so that a rate sees its first', async () => {
+  const runs = new RunCounters(['hash']);
+  assert.ok((await page(runs)).includes('colibri_dead_letters_total{task="hash"} 0'));
+  runs.count(event({ task: 'gone', state: 'failed', dead: true }));
+  assert.ok((await page(runs)).includes('colibri_dead_letters_total{task="_other"} 1'));
 });
 
 test('without main the page still shows what is known here', async () => {

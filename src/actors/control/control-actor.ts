@@ -2,10 +2,20 @@
  * The control socket as an actor: opened when the daemon is ready to be asked, closed when it stops. Requests
  * are not messages: each is answered on its own by asking the actors that know.
  */
-import type { ActorContext, ActorDefinition, Answer, Behaviour, EnvelopeOf } from '../kernel/index.ts';
-import { assertNever } from '../kernel/index.ts';
+import type {
+  ActorContext,
+  ActorDefinition,
+  ActorRef,
+  Answer,
+  Behaviour,
+  Clock,
+  EnvelopeOf,
+} from '../kernel/index.ts';
+import { assertNever, toErrorData } from '../kernel/index.ts';
 import {
+  type AuditEntry,
   type ControlMessages,
+  type LogRecord,
   MAILBOXES,
   type RunsMessages,
   type StoreMessages,
@@ -30,25 +40,22 @@ export function controlActor(options: ControlOptions): ActorDefinition<ControlMe
 
 class Control implements Behaviour<ControlMessages> {
   readonly #server: ControlServer;
+  readonly #clock: Clock;
+  readonly #telemetry: ActorRef<TelemetryMessages>;
+  readonly #store: ActorRef<StoreMessages>;
 
   constructor(options: ControlOptions, { ref, clock }: ActorContext) {
-    const telemetry = ref<TelemetryMessages>('telemetry');
+    this.#clock = clock;
+    this.#telemetry = ref<TelemetryMessages>('telemetry');
+    this.#store = ref<StoreMessages>('store');
     this.#server = new ControlServer({
       socketPath: options.socketPath,
       routes: {
         runs: ref<RunsMessages>('runs'),
-        store: ref<StoreMessages>('store'),
+        store: this.#store,
         wallMs: () => clock.wallMs(),
         onStop: options.onStop,
-        audit(command, fields) {
-          const record = {
-            level: 'info',
-            atMs: clock.wallMs(),
-            msg: 'command',
-            fields: { command, ...fields },
-          } as const;
-          telemetry.tryTell('log', record);
-        },
+        audit: (entry) => this.#audit(entry),
       },
     });
   }
@@ -73,5 +80,22 @@ class Control implements Behaviour<ControlMessages> {
 
   stop(): Promise<void> {
     return this.#server.close();
+  }
+
+  /** Waited for: so no more entries wait for room in the store's mailbox than there are connections. */
+  async #audit(entry: AuditEntry): Promise<void> {
+    const { actor: user, action: command, fields } = entry;
+    // Of a reload, main writes the line, with what it found.
+    if (command !== 'reload') this.#log('info', 'command', { command, user, ...fields });
+    try {
+      await this.#store.tell('audit', entry);
+    } catch (error) {
+      const { code, message } = toErrorData(error, 'internal');
+      this.#log('warn', 'command is missing in the audit trail', { command, user, error: { code, message } });
+    }
+  }
+
+  #log(level: LogRecord['level'], msg: string, fields: NonNullable<LogRecord['fields']>): void {
+    this.#telemetry.tryTell('log', { level, atMs: this.#clock.wallMs(), msg, fields });
   }
 }

@@ -6,7 +6,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { ColibriError, type ErrorCode, toErrorData } from '../kernel/index.ts';
 import { errorDocument } from './documents.ts';
-import { ConfigRefused, ROUTES, type Route, type RouteContext } from './routes.ts';
+import { parseUser, USER_HEADER } from './requests.ts';
+import type { Route, RouteContext } from './route.ts';
+import { ConfigRefused, ROUTES } from './routes.ts';
 import { type BoundSocket, bindSocket } from './socket-file.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -65,8 +67,10 @@ export class ControlServer {
     try {
       const url = new URL(request.url ?? '/', 'http://control');
       const { route, run } = routeOf(request.method ?? 'GET', url.pathname, response);
+      const user = parseUser(request.headers[USER_HEADER]);
       const body = route.method === 'GET' ? null : await readJson(request);
-      send(response, 200, await route.answer({ query: url.searchParams, run, body }, this.#options.routes));
+      const asked = { query: url.searchParams, run, body, user };
+      send(response, 200, await route.answer(asked, this.#options.routes));
     } catch (error) {
       const data = toErrorData(error, 'internal');
       const status = error instanceof HttpProblem ? error.status : statusOf(data.code);
@@ -167,6 +171,8 @@ function statusOf(code: ErrorCode): number {
       return 400;
     case 'overlap-refused':
     case 'restart-needed':
+    case 'file-failed':
+    case 'store-failed':
       return 409;
     case 'config-invalid':
       return 422;
@@ -175,6 +181,7 @@ function statusOf(code: ErrorCode): number {
     case 'mailbox-full':
     case 'mailbox-closed':
     case 'shutting-down':
+    case 'store-unavailable':
       return 503;
     case 'ask-timeout':
       return 504;

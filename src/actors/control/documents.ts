@@ -4,7 +4,7 @@
  * these shapes: fields are added, never renamed.
  */
 import type { ErrorData } from '../kernel/index.ts';
-import type { DeadLetterView, RuntimeView, RunView, TaskView } from '../protocol.ts';
+import type { AuditEntry, DeadLetterView, RuntimeView, RunView, StoreView, TaskView } from '../protocol.ts';
 
 export interface ErrorDocument {
   readonly code: string;
@@ -34,6 +34,24 @@ export interface RunDocument {
     readonly ended_at: string | null;
     readonly error: ErrorDocument | null;
   }[];
+}
+
+/** What `show` prints. */
+export interface ShownRunDocument extends RunDocument {
+  /** What users have done with it, oldest first, as far as the audit trail reaches. */
+  readonly commands: readonly AuditDocument[];
+}
+
+export interface AuditDocument {
+  readonly at: string;
+  readonly user: string;
+  readonly action: string;
+  readonly target: string | null;
+  /** `accepted` or `refused`; null: the daemon did it by itself. */
+  readonly answer: string | null;
+  /** Of the error that refused it. */
+  readonly code: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 export interface TaskDocument {
@@ -85,6 +103,7 @@ export interface StatusDocument {
   }[];
   /** Bytes; `steps`: what the memory governor did. */
   readonly memory: RuntimeView['memory'];
+  readonly store: StoreView;
   readonly loop_delay_seconds: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly thread_restarts: Readonly<Record<string, number>>;
   readonly undeliverable: Readonly<Record<string, number>>;
@@ -148,6 +167,11 @@ export function deadLetterDocument(view: DeadLetterView): DeadLetterDocument {
   };
 }
 
+export function auditDocument({ atMs, actor, action, target, fields }: AuditEntry): AuditDocument {
+  const { answer, code, ...details } = fields;
+  return { at: iso(atMs), user: actor, action, target, answer: textOf(answer), code: textOf(code), details };
+}
+
 export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument {
   return {
     version: view.version,
@@ -171,6 +195,7 @@ export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument
       busy_ratio: busyRatio,
     })),
     memory: view.memory,
+    store: view.store,
     loop_delay_seconds: view.loopDelay,
     thread_restarts: view.threadRestarts,
     undeliverable: view.undeliverable,
@@ -193,6 +218,10 @@ function iso(atMs: number): string {
 
 function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : iso(atMs);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 /** A text that is no JSON (cut to a bound by the store, say) is shown as the text it is. */

@@ -2,13 +2,16 @@
 export { type ControlOptions, controlActor } from './control-actor.ts';
 export { MAX_BODY_BYTES } from './control-server.ts';
 export type {
+  AuditDocument,
   DeadLetterDocument,
   ErrorDocument,
   RunDocument,
+  ShownRunDocument,
   StatusDocument,
   TaskDocument,
 } from './documents.ts';
 export { errorDocument } from './documents.ts';
-export { MAX_LIMIT } from './requests.ts';
+export { MOMENT_FORM, parseMoment } from './moment.ts';
+export { MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
 export { type SizeDocument, sizeDocument } from './size-document.ts';
 export { withSocketAddress } from './socket-file.ts';

@@ -1,13 +1,23 @@
 /**
- * What comes in at the control socket, checked: query parameters and JSON bodies. Unknown keys are refused, so
- * that a misspelt `"tsak"` never means "all".
+ * What comes in at the control socket, checked: query parameters, JSON bodies, the name of the user. Unknown keys are
+ * refused, so that a misspelt `"tsak"` never means "all".
  */
+import { isAbsolute } from 'node:path';
 import { ColibriError } from '../kernel/index.ts';
-import type { DeadLetterChoice, RunFilter } from '../protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter, RunFilter } from '../protocol.ts';
 import { RUN_STATES, type RunState } from '../runs/run-states.ts';
+import { MOMENT_FORM, parseMoment } from './moment.ts';
 
 export const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 50;
+/** A path of Linux, with its end. */
+const MAX_PATH_BYTES = 4096;
+
+/** Carries who asks, as the client says: `name (uid)`. The socket lets in one user only: it is a note, and no proof. */
+export const USER_HEADER = 'x-colibri-user';
+export const MAX_USER_LENGTH = 100;
+/** Of a client that does not say. */
+const UNKNOWN_USER = 'unknown';
 
 export interface TriggerRequest {
   readonly task: string;
@@ -26,9 +36,47 @@ export function parseRunFilter(query: URLSearchParams): RunFilter {
   return { task: query.get('task'), state, limit: parseLimit(query) };
 }
 
-export function parseDeadFilter(query: URLSearchParams): { task: string | null; limit: number } {
-  allowOnly([...query.keys()], ['task', 'limit'], 'query');
-  return { task: query.get('task'), limit: parseLimit(query) };
+/** True where the commands that it was given are wanted too. */
+export function parseShow(query: URLSearchParams): boolean {
+  allowOnly([...query.keys()], ['commands'], 'query');
+  const commands = query.get('commands');
+  if (commands !== null && commands !== 'true')
+    throw invalid(`commands: expected true, got ${shown(commands)}`);
+  return commands !== null;
+}
+
+export function parseDeadFilter(query: URLSearchParams, nowMs: number): DeadLetterFilter {
+  allowOnly([...query.keys()], ['task', 'since', 'until', 'limit'], 'query');
+  const range = parseRange(query.get('since') ?? undefined, query.get('until') ?? undefined, nowMs);
+  return { task: query.get('task'), ...range, limit: parseLimit(query) };
+}
+
+export function parseAuditLimit(query: URLSearchParams): number {
+  allowOnly([...query.keys()], ['limit'], 'query');
+  return parseLimit(query);
+}
+
+/** Absolute: the daemon has a working directory of its own. */
+export function parseBackup(body: unknown): string {
+  const { file } = objectOf(body, ['file']);
+  const fits = typeof file === 'string' && isAbsolute(file) && !file.includes('\0');
+  if (!fits) throw invalid(`file: expected an absolute path, got ${shown(file)}`);
+  if (Buffer.byteLength(file) >= MAX_PATH_BYTES) {
+    throw invalid(
+      `file: expected a path of less than ${MAX_PATH_BYTES} bytes, got ${Buffer.byteLength(file)}`,
+    );
+  }
+  return file;
+}
+
+/** Of the header: printable ASCII, so that it can stand in a line of the log and on any terminal. */
+export function parseUser(header: string | readonly string[] | undefined): string {
+  if (header === undefined || header === '') return UNKNOWN_USER;
+  if (typeof header === 'string' && header.length <= MAX_USER_LENGTH && /^[\x20-\x7e]+$/.test(header))
+    return header;
+  throw invalid(
+    `${USER_HEADER}: expected at most ${MAX_USER_LENGTH} characters of printable ASCII, got ${shown(header)}`,
+  );
 }
 
 export function parseTrigger(body: unknown): TriggerRequest {
@@ -41,23 +89,50 @@ export function parseTrigger(body: unknown): TriggerRequest {
   return { task, payload, wait, force };
 }
 
-/** Exactly one of `runs`, `task` and `all: true`: purging everything must be said in so many words. */
-export function parseDeadChoice(body: unknown): DeadLetterChoice {
-  const { runs, task, all } = objectOf(body, ['runs', 'task', 'all']);
-  const given = [runs, task, all].filter((value) => value !== undefined).length;
-  if (given !== 1) throw invalid(`expected exactly one of runs, task and all, got ${given} of them`);
+/** Either `runs`, or `all: true`, or some of `task`, `since`, `until`: purging everything must be said in so many words. */
+export function parseDeadChoice(body: unknown, nowMs: number): DeadLetterChoice {
+  const { runs, task, since, until, all } = objectOf(body, ['runs', 'task', 'since', 'until', 'all']);
+  const byKind = task !== undefined || since !== undefined || until !== undefined;
+  const ways = [runs !== undefined, byKind, all !== undefined].filter(Boolean).length;
+  if (ways !== 1) {
+    throw invalid(`expected runs, or all, or some of task, since and until, got ${ways} of these three`);
+  }
+  if (byKind) {
+    if (task !== undefined && typeof task !== 'string') {
+      throw invalid(`task: expected a name, got ${shown(task)}`);
+    }
+    return { runs: null, task: task ?? null, ...parseRange(since, until, nowMs) };
+  }
   if (all !== undefined) {
     if (all !== true) throw invalid(`all: expected true, got ${shown(all)}`);
-    return { runs: null, task: null };
-  }
-  if (task !== undefined) {
-    if (typeof task !== 'string') throw invalid(`task: expected a name, got ${shown(task)}`);
-    return { runs: null, task };
+    return { runs: null, ...EVERY };
   }
   if (!Array.isArray(runs) || runs.length === 0 || !runs.every((run) => typeof run === 'string')) {
     throw invalid(`runs: expected a list of run ids, got ${shown(runs)}`);
   }
-  return { runs, task: null };
+  return { runs, ...EVERY };
+}
+
+const EVERY = { task: null, sinceMs: null, untilMs: null } as const;
+
+function parseRange(
+  since: unknown,
+  until: unknown,
+  nowMs: number,
+): { readonly sinceMs: number | null; readonly untilMs: number | null } {
+  const sinceMs = momentOf('since', since, nowMs);
+  const untilMs = momentOf('until', until, nowMs);
+  if (sinceMs !== null && untilMs !== null && sinceMs >= untilMs) {
+    throw invalid(`since: expected a time before until, got ${shown(since)} and ${shown(until)}`);
+  }
+  return { sinceMs, untilMs };
+}
+
+function momentOf(name: string, value: unknown, nowMs: number): number | null {
+  if (value === undefined) return null;
+  const atMs = typeof value === 'string' ? parseMoment(value, nowMs) : null;
+  if (atMs === null) throw invalid(`${name}: expected ${MOMENT_FORM}, got ${shown(value)}`);
+  return atMs;
 }
 
 function parseLimit(query: URLSearchParams): number {

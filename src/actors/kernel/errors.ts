@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   'command-failed':
     'The command ended with an exit code other than 0 or by a signal; the tail of its output is kept.',
   'config-invalid': 'The config has problems; each is listed with file, line and column.',
+  'daemon-lost': 'The daemon ended, or was ended, while the run was on a slot.',
   'file-changed': 'The source file changed while it was read; it is taken again once it is still.',
   'file-failed': 'A file could not be read or written; the message carries the path and the system error.',
   'file-invalid':
@@ -37,6 +38,10 @@ export const ERROR_CODES = {
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
   'state-dir-held': 'Another daemon holds the state directory.',
+  'store-failed':
+    'The journal in the state directory cannot be opened, copied, or was written by a newer version of colibri.',
+  'store-unavailable':
+    'The journal cannot be written just now, so nothing can be accepted for keeping; the message says why.',
   'thread-lost': 'The thread that held the run ended; the run itself is not to blame.',
   timeout: 'The run took longer than its timeout.',
   usage: 'The command line is wrong; --help shows the right form.',

@@ -47,6 +47,8 @@ export {
 } from './mailbox.ts';
 export { didYouMean, editDistance, nearestName } from './nearest-name.ts';
 export { printable } from './printable.ts';
+export { Ring } from './ring.ts';
+export { SharedMark } from './shared-mark.ts';
 export { DEFAULT_RESTART, type RestartIntensity, RestartWindow } from './supervisor.ts';
 export { TestClock } from './test-clock.ts';
 export { errorBytes, textBytes } from './text-bytes.ts';

@@ -23,7 +23,12 @@ export class Ring<T> {
     return this.#count === 0 ? 0 : this.#sizes[this.#head]!;
   }
 
-  push(item: T, bytes: number): void {
+  /** The entry that `shift` would give. */
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  push(item: T, bytes = 0): void {
     if (this.#count === this.#items.length) this.#grow();
     const at = (this.#head + this.#count) & (this.#items.length - 1);
     this.#items[at] = item;

@@ -4,7 +4,7 @@
  */
 import type { ErrorData } from '../kernel/errors.ts';
 import { errorBytes, textBytes } from '../kernel/index.ts';
-import type { DeadLetterChoice, DeadLetterView } from '../protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter, DeadLetterView } from '../protocol.ts';
 import { layInput } from './order-input.ts';
 import type { RunsTask } from './task-state.ts';
 
@@ -25,6 +25,8 @@ export interface DeadLettersOptions {
   /** Of all letters together; one alone may be larger. */
   readonly maxBytes: number;
   readonly whenFull: 'drop-oldest' | 'drop-newest';
+  /** A run is no dead letter any more. */
+  readonly onDropped?: (run: string) => void;
 }
 
 /** Of one letter beside its texts: the object, and its place in the table. */
@@ -57,7 +59,7 @@ export class DeadLetters {
   }
 
   add(letter: DeadLetter): void {
-    this.#drop(letter.run);
+    this.#remove(letter.run);
     this.#letters.set(letter.run, letter);
     this.#bytes += bytesOf(letter);
     const { maxBytes, whenFull } = this.#options;
@@ -71,11 +73,11 @@ export class DeadLetters {
   }
 
   /** Newest first. */
-  list(task: string | null, limit: number): DeadLetterView[] {
+  list(filter: DeadLetterFilter): DeadLetterView[] {
     const found: DeadLetterView[] = [];
     for (const letter of [...this.#letters.values()].reverse()) {
-      if (found.length >= limit) break;
-      if (task === null || letter.spec.name === task) found.push(viewOf(letter));
+      if (found.length >= filter.limit) break;
+      if (fits(letter, filter)) found.push(viewOf(letter));
     }
     return found;
   }
@@ -108,18 +110,32 @@ export class DeadLetters {
   #choose(choice: DeadLetterChoice): DeadLetter[] {
     const named = choice.runs === null ? null : new Set(choice.runs);
     return [...this.#letters.values()].filter(
-      (letter) =>
-        (named === null || named.has(letter.run)) &&
-        (choice.task === null || letter.spec.name === choice.task),
+      (letter) => (named === null || named.has(letter.run)) && fits(letter, choice),
     );
   }
 
   #drop(run: string): void {
+    this.#remove(run);
+    this.#options.onDropped?.(run);
+  }
+
+  #remove(run: string): void {
     const letter = this.#letters.get(run);
     if (letter === undefined) return;
     this.#bytes -= bytesOf(letter);
     this.#letters.delete(run);
   }
+}
+
+function fits(
+  { spec, diedAtMs }: DeadLetter,
+  { task, sinceMs, untilMs }: Pick<DeadLetterFilter, 'task' | 'sinceMs' | 'untilMs'>,
+): boolean {
+  return (
+    (task === null || spec.name === task) &&
+    (sinceMs === null || diedAtMs >= sinceMs) &&
+    (untilMs === null || diedAtMs < untilMs)
+  );
 }
 
 function viewOf(letter: DeadLetter): DeadLetterView {

@@ -150,6 +150,15 @@ export class Intake {
     this.#findRoom(run);
   }
 
+  /** A pending run of a daemon before: waits for the one before it, or for room. */
+  restore(run: Run): void {
+    const { overlap } = run.task.spec;
+    if (run.overlaps && run.task.live > 1 && overlap !== 'allow' && overlap !== 'skip') {
+      this.#heldOf(run.task).push(run);
+      this.#held++;
+    } else this.readmit(run);
+  }
+
   /** A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. */
   readmit(run: Run): void {
     if (this.#options.ready.full || this.#waiting.length > 0) this.#waiting.push(run);

@@ -1,26 +1,32 @@
 /**
- * The way of transitions to the store: gathered over one turn of the event loop, merged by run, sent as one
- * numbered batch, and answered with the number. A run that is over is forgotten only when the store has its
- * end, so that a file found again in between is still known.
+ * The way of transitions to the store: gathered over one turn of the event loop, merged by run, sent in batches, and
+ * acknowledged. Each transition has an ordinal, counted from 1 on: what the store acknowledges is an ordinal, and so is
+ * what an order waits for before it begins. A run that is over is forgotten only when the store has its end, so that a
+ * file found again in between is still known.
  *
- * Bounded: at `maxUnrecorded` transitions or `maxBytes` without an answer the journal is `blocked`, and no slot takes
- * work until the store has caught up.
+ *   note ─▶ unsent ─ end of the turn ─▶ sent ─ recorded ─▶ gone
+ *                                        └── the store lost it, or could not write ─▶ sent again, same ordinals
+ *
+ * Bounded: at `maxUnrecorded` transitions or `maxBytes` without an acknowledgement the journal is `blocked`: no slot
+ * takes work and nothing new is taken in until the store has caught up.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { errorTextLength } from '../kernel/errors.ts';
-import { errorBytes, textBytes } from '../kernel/index.ts';
-import type { RunEvent } from '../protocol.ts';
+import { errorBytes, Ring, textBytes } from '../kernel/index.ts';
+import type { RecordBatch, RunEvent } from '../protocol.ts';
 import type { Run, UnsentEvent, Writable } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
   /** False: no room now. */
-  readonly send: (seq: number, events: readonly RunEvent[]) => boolean;
+  readonly send: (batch: RecordBatch) => boolean;
   /** The store has the end of this run. */
   readonly forget: (run: Run) => void;
   /** The journal is not blocked any more. */
   readonly onRoom: () => void;
+  /** False: what is acknowledged is not kept for longer than the process lives, so nobody waits for it. */
+  readonly durable: boolean;
   readonly maxUnrecorded?: number;
   readonly maxBytes: number;
 }
@@ -35,25 +41,34 @@ const RETRY_MS = 5;
 /** Of one transition beside its texts. */
 const EVENT_BYTES = 200;
 
-interface Batch {
-  readonly seq: number;
+interface SentBatch extends RecordBatch {
   readonly bytes: number;
-  readonly events: readonly RunEvent[];
   readonly ended: readonly Run[];
+}
+
+interface Waiter {
+  readonly ordinal: number;
+  readonly resolve: () => void;
 }
 
 export class Journal {
   readonly #options: JournalOptions;
   readonly #maxUnrecorded: number;
   #events: UnsentEvent[] = [];
-  #sent: Batch[] = [];
+  /** Dead letters that are no more, since the last batch. */
+  #dropped: string[] = [];
+  #sent: SentBatch[] = [];
   /** Batches from this index on are to be sent again; its length: none. */
   #resendFrom = 0;
-  #unrecorded = 0;
   #bytes = 0;
-  #seq = 0;
+  /** Ordinals of the last transition noted, sent, and acknowledged. */
+  #noted = 0;
+  #sentUpTo = 0;
+  #kept = 0;
+  #paused = false;
   #scheduled = false;
   #retry: ClockTimer | null = null;
+  readonly #waiters = new Ring<Waiter>();
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: JournalOptions) {
@@ -61,9 +76,14 @@ export class Journal {
     this.#maxUnrecorded = options.maxUnrecorded ?? 20_000;
   }
 
-  /** Transitions that the store has not answered for. */
+  /** Transitions that the store has not acknowledged. */
   get unrecorded(): number {
-    return this.#unrecorded;
+    return this.#noted - this.#kept;
+  }
+
+  /** Ordinal of the last transition that the store has acknowledged. */
+  get kept(): number {
+    return this.#kept;
   }
 
   /** What they hold, with the runs that are over and only wait for this. */
@@ -72,10 +92,14 @@ export class Journal {
   }
 
   get blocked(): boolean {
-    return this.#unrecorded >= this.#maxUnrecorded || this.#bytes >= this.#options.maxBytes;
+    return this.unrecorded >= this.#maxUnrecorded || this.#bytes >= this.#options.maxBytes;
   }
 
-  /** Notes that a run is now as it is, with what else is to be kept of this transition. */
+  get durable(): boolean {
+    return this.#options.durable;
+  }
+
+  /** Notes that a run is now as it is, with what else is to be kept of this transition. `run.ordinal` says which it is. */
   note(run: Run, atMs: number, more?: Partial<RunEvent>): void {
     const { unsent } = run;
     // What ends an attempt stays an event of its own: its error and its duration are counted.
@@ -97,48 +121,74 @@ export class Journal {
     };
     if (more !== undefined) Object.assign(fresh, more);
     run.unsent = { run, event: fresh, bytes: 0 };
+    run.ordinal = ++this.#noted;
     this.#weigh(run.unsent);
     this.#events.push(run.unsent);
-    this.#unrecorded++;
     this.#schedule();
   }
 
-  /** The store has everything up to `seq`. */
-  recorded(seq: number): void {
+  /** This run is no dead letter any more. */
+  drop(run: string): void {
+    if (!this.#options.durable) return;
+    this.#dropped.push(run);
+    this.#schedule();
+  }
+
+  /** Calls back when the last transition of the run is kept; at once where nothing is kept for long. */
+  whenKept(run: Run, resolve: () => void): void {
+    if (!this.#options.durable || run.ordinal <= this.#kept) resolve();
+    else this.#waiters.push({ ordinal: run.ordinal, resolve });
+  }
+
+  /** The store has everything up to the ordinal `upTo`. */
+  recorded(upTo: number): void {
     const wasBlocked = this.blocked;
     let done = 0;
     for (const batch of this.#sent) {
-      if (batch.seq > seq) break;
+      const last = batch.first + batch.events.length - 1;
+      if (last > upTo) break;
       done++;
-      this.#unrecorded -= batch.events.length;
+      this.#kept = last;
       this.#bytes -= batch.bytes;
       for (const run of batch.ended) this.#options.forget(run);
     }
     this.#sent.splice(0, done);
     this.#resendFrom = Math.max(0, this.#resendFrom - done);
+    for (let next = this.#waiters.peek(); next !== undefined && next.ordinal <= this.#kept; ) {
+      this.#waiters.shift();
+      next.resolve();
+      next = this.#waiters.peek();
+    }
     if (this.#events.length > 0) this.#schedule();
     if (wasBlocked && !this.blocked) this.#options.onRoom();
-    if (this.#unrecorded === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    if (this.unrecorded === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** The receiver lost what it had not answered for: all of it is sent again, with the same numbers. */
+  /** The store takes nothing until `resend`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  /** The receiver lost what it had not acknowledged: all of it is sent again, with the same ordinals. */
   resend(): void {
+    this.#paused = false;
     this.#resendFrom = 0;
     this.#schedule();
   }
 
   /** Resolves when the store has everything. */
   idle(): Promise<void> {
-    if (this.#unrecorded === 0) return Promise.resolve();
+    if (this.unrecorded === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
   close(): void {
     this.#retry?.cancel();
     this.#retry = null;
+    this.#paused = true;
     this.#events = [];
     this.#sent = [];
-    this.#unrecorded = 0;
+    this.#kept = this.#noted;
     this.#bytes = 0;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
@@ -155,42 +205,51 @@ export class Journal {
   #flush(): void {
     this.#retry?.cancel();
     this.#retry = null;
+    if (this.#paused) return;
     for (; this.#resendFrom < this.#sent.length; this.#resendFrom++) {
-      const { seq, events } = this.#sent[this.#resendFrom]!;
-      if (!this.#options.send(seq, events)) return this.#retryLater();
+      const { first, events, dropped } = this.#sent[this.#resendFrom]!;
+      if (!this.#options.send({ first, events, dropped })) return this.#retryLater();
     }
     let from = 0;
-    while (from < this.#events.length) {
-      const events: RunEvent[] = [];
-      const ended: Run[] = [];
-      let batchBytes = 0;
-      let to = from;
-      for (
-        let text = 0;
-        to < this.#events.length && events.length < BATCH_EVENTS && text < BATCH_TEXT;
-        to++
-      ) {
-        const { run, event, bytes } = this.#events[to]!;
-        events.push(event);
-        batchBytes += bytes;
-        text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + errorTextLength(event.error);
-        if (isTerminal(event.state)) ended.push(run);
-      }
-      if (!this.#options.send(this.#seq + 1, events)) {
+    while (from < this.#events.length || this.#dropped.length > 0) {
+      const batch = this.#nextBatch(from);
+      const { first, events, dropped } = batch;
+      if (!this.#options.send({ first, events, dropped })) {
         this.#retryLater();
         break;
       }
-      this.#seq++;
+      const to = from + events.length;
       for (let index = from; index < to; index++) {
         const unsent = this.#events[index]!;
         if (unsent.run.unsent === unsent) unsent.run.unsent = null;
       }
+      this.#sentUpTo += events.length;
+      this.#dropped = [];
       this.#resendFrom++;
-      this.#sent.push({ seq: this.#seq, bytes: batchBytes, events, ended });
+      this.#sent.push(batch);
       from = to;
     }
     if (from === this.#events.length) this.#events = [];
     else if (from > 0) this.#events.splice(0, from);
+  }
+
+  /** What is dropped goes with the last transitions of the turn: a letter that is replayed with its new run. */
+  #nextBatch(from: number): SentBatch {
+    const events: RunEvent[] = [];
+    const ended: Run[] = [];
+    let bytes = 0;
+    let text = 0;
+    let at = from;
+    for (; at < this.#events.length && events.length < BATCH_EVENTS && text < BATCH_TEXT; at++) {
+      const unsent = this.#events[at]!;
+      const { run, event } = unsent;
+      events.push(event);
+      bytes += unsent.bytes;
+      text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + errorTextLength(event.error);
+      if (isTerminal(event.state)) ended.push(run);
+    }
+    const dropped = at === this.#events.length ? this.#dropped : [];
+    return { first: this.#sentUpTo + 1, events, dropped, bytes, ended };
   }
 
   #weigh(unsent: UnsentEvent): void {

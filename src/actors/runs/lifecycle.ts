@@ -14,36 +14,48 @@ export interface LifecycleOptions {
   readonly clock: Clock;
   readonly journal: Journal;
   readonly bytes: LiveBytes;
-  /** False: what there is to say of a run is said when it begins, or ends before it has. */
-  readonly journalsQueued: boolean;
 }
 
 export class Lifecycle {
   readonly #clock: Clock;
   readonly #journal: Journal;
   readonly #bytes: LiveBytes;
-  readonly #journalsQueued: boolean;
 
-  constructor({ clock, journal, bytes, journalsQueued }: LifecycleOptions) {
+  constructor({ clock, journal, bytes }: LifecycleOptions) {
     this.#clock = clock;
     this.#journal = journal;
     this.#bytes = bytes;
-    this.#journalsQueued = journalsQueued;
   }
 
   created(run: Run): void {
     this.#bytes.enter(run);
     run.task.queued++;
     if (run.overlaps) run.task.live++;
-    if (!run.scan && this.#journalsQueued) this.#journal.note(run, run.createdAtMs, creationOf(run));
+    if (run.noted && this.#journal.durable) this.#journal.note(run, run.createdAtMs, creationOf(run));
+  }
+
+  /** The journal has it from a daemon of before: as `created`, and accepted where it was. */
+  restored(run: Run): void {
+    this.#bytes.enter(run);
+    if (run.state !== 'pending') this.#bytes.accept(run);
+    if (run.state === 'running') run.task.active++;
+    else run.task.queued++;
+    if (run.overlaps) run.task.live++;
   }
 
   ready(run: Run): void {
     if (run.state === 'pending') this.#bytes.accept(run);
-    if (this.#journalsQueued || run.attempt > 0) this.#move(run, 'ready');
+    if (this.#journal.durable || run.attempt > 0) this.#move(run, 'ready');
     else transition(run, 'ready');
-    run.admission?.ok({ run: run.id, ended: null });
+    this.answerAdmission(run);
+  }
+
+  /** Who waits for the run to be accepted is answered when it is kept. */
+  answerAdmission(run: Run): void {
+    const { admission } = run;
+    if (admission === null) return;
     run.admission = null;
+    this.#journal.whenKept(run, () => admission.ok({ run: run.id, ended: null }));
   }
 
   /** A slot took it. */
@@ -61,7 +73,7 @@ export class Lifecycle {
   }
 
   /** It has left its slot; what becomes of it is said next. */
-  stopped(run: Run, durationMs: number, error: ErrorData | null): void {
+  stopped(run: Run, durationMs: number | null, error: ErrorData | null): void {
     run.task.active--;
     const past = run.ownPast;
     past.durationMs = durationMs;
@@ -88,12 +100,17 @@ export class Lifecycle {
     this.#move(run, 'interrupted', { error });
   }
 
-  /** It is over. */
-  ended(run: Run, state: RunState): void {
+  /** Its task is not in the config any more: it is kept for when it is again. */
+  orphaned(run: Run): void {
+    this.#move(run, 'orphaned');
+  }
+
+  /** It is over. `dead`: and kept as a dead letter. */
+  ended(run: Run, state: RunState, dead = false): void {
     const { task, ownPast: past } = run;
     const { durationMs, result, error } = past;
     const now = this.#clock.wallMs();
-    const unsaid = run.attempt === 0 && !run.scan ? this.#unsaidOf(run) : {};
+    const unsaid = run.attempt === 0 && run.noted ? this.#unsaidOf(run) : {};
     if (state === 'failed' && run.state === 'running') this.#attemptOver(run, 'failed', now);
     if (run.state !== 'running') task.queued--;
     past.endedAtMs = now;
@@ -107,6 +124,7 @@ export class Lifecycle {
       ...(durationMs === null ? {} : { durationMs }),
       ...(result === null ? {} : { result }),
       ...(error === null ? {} : { error }),
+      ...(dead ? { dead: true as const } : {}),
       ...(run.scan ? scanEnd(run) : {}),
     });
     task.lastState = state;
@@ -118,8 +136,11 @@ export class Lifecycle {
   #answer(run: Run): void {
     if (run.waiters !== null) {
       const ended = run.view();
-      for (const answer of run.waiters) answer.ok({ run: run.id, ended });
+      const { waiters } = run;
       run.waiters = null;
+      this.#journal.whenKept(run, () => {
+        for (const answer of waiters) answer.ok({ run: run.id, ended });
+      });
     }
     run.admission?.fail(new ColibriError('cancelled', `${run.id} ended as ${run.state} before it had room`));
     run.admission = null;
@@ -127,7 +148,7 @@ export class Lifecycle {
 
   /** Of a run that begins, or ends before it has: what `created` has not said. */
   #unsaidOf(run: Run): Partial<RunEvent> {
-    return this.#journalsQueued ? {} : creationOf(run);
+    return this.#journal.durable ? {} : creationOf(run);
   }
 
   /** What is kept of an attempt goes without the stack of its error: that is for the log, and goes there now. */
@@ -141,18 +162,25 @@ export class Lifecycle {
   /** A move between states that are not the end. */
   #move(run: Run, state: RunState, more?: Partial<RunEvent>): void {
     transition(run, state);
-    if (!run.scan) this.#journal.note(run, this.#clock.wallMs(), more);
+    if (run.noted) this.#journal.note(run, this.#clock.wallMs(), more);
   }
 }
 
 function creationOf(run: Run): Partial<RunEvent> {
-  const { origin, createdAtMs, mark, effectiveInput: input } = run;
+  const { origin, createdAtMs, dueAtMs, mark, effectiveInput: input } = run;
   return {
     origin,
     createdAtMs,
+    ...(dueAtMs === createdAtMs ? {} : { dueAtMs }),
+    ...occurrenceOf(run),
     ...(input === '{}' ? {} : { input }),
     ...(mark === null ? {} : { mark }),
   };
+}
+
+/** Of the schedule; a run without one stands for no instant of it. */
+function occurrenceOf({ origin, dueAtMs }: Run): { readonly occurrenceMs?: number } {
+  return origin === 'schedule' ? { occurrenceMs: dueAtMs } : {};
 }
 
 function fileOf(run: Run): { readonly file?: string } {
@@ -164,6 +192,8 @@ function fileOf(run: Run): { readonly file?: string } {
 function scanEnd(run: Run): Partial<RunEvent> {
   const { result } = run.ownPast;
   const found = result === null ? null : (JSON.parse(result) as { accepted?: number; skipped?: number });
-  const quiet = run.state === 'skipped' || (run.state === 'success' && found?.accepted === 0);
-  return { origin: run.origin, createdAtMs: run.createdAtMs, ...(quiet ? { quiet: true } : {}) };
+  const nothing = run.state === 'skipped' || (run.state === 'success' && found?.accepted === 0);
+  const quiet = nothing && !run.noted;
+  const { origin, createdAtMs } = run;
+  return { origin, createdAtMs, ...occurrenceOf(run), ...(quiet ? { quiet: true } : {}) };
 }

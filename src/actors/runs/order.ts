@@ -8,7 +8,8 @@ export const SCAN_HANDLER = 'scan';
 /** A scan may be held back by a full queue for as long as that takes: a day. */
 const SCAN_TIMEOUT_MS = 24 * 3600 * 1000;
 
-export function orderOf(run: Run): ExecuteOrder {
+/** `waits`: it does not begin before the journal has its beginning. */
+export function orderOf(run: Run, waits: boolean): ExecuteOrder {
   const { spec } = run.task;
   return {
     run: run.id,
@@ -17,5 +18,6 @@ export function orderOf(run: Run): ExecuteOrder {
     handler: run.scan ? SCAN_HANDLER : spec.handler,
     input: run.effectiveInput,
     timeoutMs: run.scan ? SCAN_TIMEOUT_MS : spec.timeoutMs,
+    ...(waits && run.noted ? { after: run.ordinal } : {}),
   };
 }

@@ -8,6 +8,8 @@ export interface PoolDoorOptions {
   readonly ready: ReadyQueue;
   /** True while no slot may take anything. */
   readonly isShut: () => boolean;
+  /** True where a run begins only when the journal has it. */
+  readonly writesAhead: boolean;
   /** A slot took this run. */
   readonly onTaken: (run: Run) => void;
 }
@@ -45,6 +47,6 @@ export class PoolDoor {
     const run = this.#options.ready.take(pool);
     if (run === null) return undefined;
     this.#options.onTaken(run);
-    return orderOf(run);
+    return orderOf(run, this.#options.writesAhead);
   }
 }

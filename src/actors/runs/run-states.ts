@@ -7,7 +7,7 @@
  *      │         │        └───────▶ interrupted ─▶ ready | failed | skipped
  *      └─────────┴──▶ skipped | cancelled          (also from retrying)
  *
- * `orphaned` holds a run whose handler is gone from the config; it becomes ready when the handler is back.
+ * `orphaned` holds a run whose task is gone from the config; it becomes ready when the task is there again.
  */
 import { ColibriError } from '../kernel/errors.ts';
 

@@ -2,10 +2,12 @@
 import { ColibriError } from '../kernel/errors.ts';
 import type { RunFilter, RunView } from '../protocol.ts';
 import type { Run } from './run.ts';
-import { type RunsTask, TaskState } from './task-state.ts';
+import { goneTask, type RunsTask, TaskState } from './task-state.ts';
 
 export class RunTable {
   readonly #tasks: ReadonlyMap<string, TaskState>;
+  /** Not in the config, but there are runs of them. */
+  readonly #gone = new Map<string, TaskState>();
   readonly #live = new Map<string, Run>();
 
   constructor(tasks: readonly RunsTask[]) {
@@ -32,6 +34,16 @@ export class RunTable {
       'no-such-task',
       `expected the name of a task in the config, got ${JSON.stringify(name)}`,
     );
+  }
+
+  /** One that is not in the config is made up. */
+  taskOrGone(name: string): TaskState {
+    let task = this.#tasks.get(name) ?? this.#gone.get(name);
+    if (task === undefined) {
+      task = goneTask(name);
+      this.#gone.set(name, task);
+    }
+    return task;
   }
 
   hasTask(name: string): boolean {

@@ -30,6 +30,8 @@ export class Run implements Linked<Run> {
   readonly mark: string | null;
 
   state: RunState = 'pending';
+  /** Of its last transition in the journal; 0: of none. */
+  ordinal = 0;
   /** Its place among all that ever became ready. */
   readySequence = 0;
   /** Attempts begun. */
@@ -58,6 +60,11 @@ export class Run implements Linked<Run> {
     this.dueAtMs = fields.dueAtMs;
     this.input = fields.input;
     this.mark = fields.mark;
+  }
+
+  /** Whether the journal is told of it before its end: a scan comes again with its schedule, unless a user asked for it. */
+  get noted(): boolean {
+    return !this.scan || this.origin === 'manual';
   }
 
   /** True for the run that looks for files and makes the runs of an `each` task: it has no input of its own. */

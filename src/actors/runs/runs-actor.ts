@@ -56,6 +56,8 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
         return runs.progress(envelope.body);
       case 'recorded':
         return runs.recorded(envelope.body.seq);
+      case 'store-state':
+        return envelope.body.writable ? runs.resend() : runs.storeFailing(envelope.body.reason);
       case 'cancel':
         return answer.ok({ state: runs.cancel(envelope.body.run) });
       case 'live':
@@ -63,7 +65,7 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
       case 'show-live':
         return answer.ok(runs.table.get(envelope.body.run)?.view() ?? null);
       case 'dead-list':
-        return answer.ok(runs.deadLetters.list(envelope.body.task, envelope.body.limit));
+        return answer.ok(runs.deadLetters.list(envelope.body));
       case 'dead-replay':
         return answer.ok(runs.replay(envelope.body));
       case 'dead-purge':

@@ -13,7 +13,15 @@ import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../execut
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { DeadLetterChoice, FoundItem, QueueView, RunEvent, RunOrigin } from '../protocol.ts';
+import type {
+  DeadLetterChoice,
+  FoundItem,
+  QueueView,
+  RecordBatch,
+  RunOrigin,
+  StoredLetter,
+  StoredRun,
+} from '../protocol.ts';
 import { DEFAULT_BYTE_LIMITS, type RunsByteLimits } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { FlowMeter } from './flow-meter.ts';
@@ -24,7 +32,9 @@ import { bytesByPlace, LiveBytes, type LiveBytesByPlace } from './live-bytes.ts'
 import { replayIdOf, triggerIdMaker } from './occurrence.ts';
 import type { WhenFull } from './policies.ts';
 import { PoolDoor } from './pool-door.ts';
+import { type DueOccurrence, Postponed } from './postponed.ts';
 import { ReadyQueue } from './ready-queue.ts';
+import { type RestorationParts, restoredLetter, restoreRun } from './restoration.ts';
 import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
@@ -46,12 +56,13 @@ export interface RunsOptions {
   /** Default: those of a memory budget of 40 MB. */
   readonly byteLimits?: RunsByteLimits;
   /**
-   * Whether the store is told of runs before they begin, as one that outlives the process must be. For one that does not
-   * it would be a second copy of every queued run. Default true.
+   * Whether what the store acknowledges outlives the process. Then it is told of runs before they begin, what was
+   * accepted is answered when it is kept, and no run begins before its beginning is kept. For a store in memory the first
+   * would be a second copy of every queued run, and the others be worth nothing. Default true.
    */
-  readonly journalsQueued?: boolean;
+  readonly durable?: boolean;
   /** False: the store has no room now. */
-  readonly record: (seq: number, events: readonly RunEvent[]) => boolean;
+  readonly record: (batch: RecordBatch) => boolean;
   /** Says something to the log that belongs to no run event. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -77,15 +88,19 @@ export class Runs {
   readonly #settlement: Settlement;
   readonly #intake: Intake;
   readonly #door: PoolDoor;
+  readonly #postponed: Postponed;
+  readonly #restoration: RestorationParts;
   readonly #bytes = new LiveBytes();
   readonly #flow: FlowMeter;
   readonly #nextTriggerId = triggerIdMaker();
+  /** Why the store cannot write; null: it can. */
+  #trouble: string | null = null;
   #lateOutcomes = 0;
   #ended = 0;
   #closed = false;
 
   constructor(options: RunsOptions) {
-    const { clock, random, queues, byteLimits: limits = DEFAULT_BYTE_LIMITS } = options;
+    const { clock, random, queues, byteLimits: limits = DEFAULT_BYTE_LIMITS, durable = true } = options;
     this.#options = options;
     this.#flow = new FlowMeter(clock);
     this.#table = new RunTable(options.tasks);
@@ -95,10 +110,15 @@ export class Runs {
       load: () => this.#bytes.accepted / limits.ready,
       flow: this.#flow,
     });
-    this.#dead = new DeadLetters({ ...queues.deadLetter, maxBytes: limits.deadLetters });
+    this.#dead = new DeadLetters({
+      ...queues.deadLetter,
+      maxBytes: limits.deadLetters,
+      onDropped: (run) => this.#journal.drop(run),
+    });
     this.#door = new PoolDoor({
       ready: this.#ready,
       isShut: () => this.#closed || this.#journal.blocked,
+      writesAhead: durable,
       onTaken: (run) => {
         this.#lifecycle.started(run);
         this.#intake.refill();
@@ -108,15 +128,19 @@ export class Runs {
       clock,
       send: options.record,
       forget: (run) => this.#table.forget(run),
-      onRoom: () => this.#door.wakeAll(),
+      onRoom: () => {
+        this.#postponed.release();
+        this.#door.wakeAll();
+      },
+      durable,
       maxBytes: limits.journal,
     });
-    this.#lifecycle = new Lifecycle({
-      clock,
-      journal: this.#journal,
-      bytes: this.#bytes,
-      journalsQueued: options.journalsQueued ?? true,
+    this.#postponed = new Postponed({
+      isBlocked: () => this.#journal.blocked,
+      maxBytes: limits.delayed,
+      onDue: (occurrence) => this.due(occurrence),
     });
+    this.#lifecycle = new Lifecycle({ clock, journal: this.#journal, bytes: this.#bytes });
     this.#retries = new RetryQueue({
       clock,
       capacity: queues.retry.capacity,
@@ -157,21 +181,41 @@ export class Runs {
       },
       abortRunning: (task) => this.#abortRunning(task),
     });
+    this.#restoration = {
+      clock,
+      table: this.#table,
+      ready: this.#ready,
+      retries: this.#retries,
+      intake: this.#intake,
+      lifecycle: this.#lifecycle,
+      settlement: this.#settlement,
+    };
+  }
+
+  // — what a daemon before left behind: before anything else comes
+
+  restore(stored: StoredRun): void {
+    restoreRun(stored, this.#restoration);
+  }
+
+  restoreLetter(letter: StoredLetter): void {
+    this.#dead.add(restoredLetter(letter, this.#table));
   }
 
   // — where work comes from
 
   /** A task is due: one run per occurrence, however often this is called for it. */
-  due(occurrence: { task: string; id: string; dueAtMs: number; origin: RunOrigin }): void {
+  due(occurrence: DueOccurrence): void {
     const { task, id, dueAtMs, origin } = occurrence;
     if (this.#table.has(id)) return;
+    if (this.#journal.blocked) return this.#postponed.due(occurrence);
     this.#admit({ ...this.#newcomer(this.#table.task(task), id, origin), dueAtMs }, false);
   }
 
   /**
-   * Accepts a trigger. Answered with the run's id once it is accepted: at once, or where a full queue blocks when
-   * there is room; with `wait` once it is over.
-   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `shutting-down`.
+   * Accepts a trigger. Answered with the run's id once it is accepted and the store has it: at once, or where a full
+   * queue blocks when there is room; with `wait` once it is over.
+   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `store-unavailable`, `shutting-down`.
    */
   trigger(
     body: { task: string; payload: string | null; force: boolean; wait: boolean },
@@ -183,6 +227,10 @@ export class Runs {
       const size = `expected a payload of at most ${PAYLOAD_LIMIT} characters of JSON, got ${payload.length}`;
       throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
     }
+    this.#expectWritable();
+    if (this.#journal.blocked && !this.#closed) {
+      return this.#postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer));
+    }
     const id = this.#nextTriggerId(task.spec.name, this.#options.clock.wallMs());
     if (force && task.live > 0) {
       this.#options.warn('overlap overridden by force', { task: task.spec.name, run: id });
@@ -192,12 +240,17 @@ export class Runs {
     else if (body.wait) {
       run.waiters ??= [];
       run.waiters.push(answer);
-    } else if (run.state === 'pending' && !this.#intake.isHeld(run)) run.admission = answer;
-    else answer.ok({ run: run.id, ended: null });
+    } else {
+      run.admission = answer;
+      if (run.state !== 'pending' || this.#intake.isHeld(run)) this.#lifecycle.answerAdmission(run);
+    }
   }
 
   /** Files that a scan found. Answered as `Intake.offer` says. Fails with `no-such-task`, `shutting-down`. */
   offer(body: { task: string; items: readonly FoundItem[] }, answer: Answer): void {
+    if (this.#journal.blocked && !this.#closed) {
+      return this.#postponed.call(0, answer, () => this.offer(body, answer));
+    }
     this.#intake.offer(this.#table.task(body.task), body.items, answer);
     this.#door.wakeAll();
   }
@@ -236,9 +289,22 @@ export class Runs {
     this.#journal.recorded(seq);
   }
 
-  /** The store lost what it had not answered for: it is sent again. */
+  /** The store lost what it had not acknowledged: it is sent again. */
   resend(): void {
+    this.#trouble = null;
     this.#journal.resend();
+  }
+
+  /** The store cannot write for now, and why. Work goes on; nothing is accepted that it would have to keep. */
+  storeFailing(reason: string): void {
+    this.#trouble = reason;
+    this.#journal.pause();
+  }
+
+  /** What the journal stands at: ordinals, and why the store cannot write (null: it can). */
+  get journal(): { readonly kept: number; readonly unrecorded: number; readonly trouble: string | null } {
+    const { kept, unrecorded } = this.#journal;
+    return { kept, unrecorded, trouble: this.#trouble };
   }
 
   // — commands
@@ -266,6 +332,7 @@ export class Runs {
 
   /** Runs dead letters again, each as a new run; what is refused stays a dead letter. */
   replay(choice: DeadLetterChoice): { runs: string[]; refused: number } {
+    this.#expectWritable();
     return this.#dead.replay(choice, (letter) => {
       const { name } = letter.spec;
       if (!this.#table.hasTask(name)) return null;
@@ -287,6 +354,13 @@ export class Runs {
   get unfinished(): number {
     let count = 0;
     for (const run of this.#table.runs) if (!run.scan && !isTerminal(run.state)) count++;
+    return count;
+  }
+
+  /** Runs whose task is not in the config. */
+  get orphaned(): number {
+    let count = 0;
+    for (const run of this.#table.runs) if (run.state === 'orphaned') count++;
     return count;
   }
 
@@ -325,6 +399,7 @@ export class Runs {
   /** Takes nothing more in and gives nothing more out; running work goes on. Idempotent. */
   close(): void {
     this.#closed = true;
+    this.#postponed.close();
     this.#intake.close();
     this.#settlement.close();
     this.#retries.close();
@@ -341,6 +416,14 @@ export class Runs {
   }
 
   // — inside
+
+  #expectWritable(): void {
+    if (this.#trouble === null) return;
+    throw new ColibriError(
+      'store-unavailable',
+      `expected a journal that can be written, got: ${this.#trouble}; scheduled work goes on, try again when that is mended`,
+    );
+  }
 
   #newcomer(task: TaskState, id: string, origin: RunOrigin): Newcomer {
     return { task, id, origin, dueAtMs: this.#options.clock.wallMs(), input: null, mark: null };

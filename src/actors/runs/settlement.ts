@@ -52,15 +52,16 @@ export class Settlement {
     this.#options.lifecycle.stopped(run, outcome.durationMs, outcome.error);
     switch (outcome.status) {
       case 'success':
-        run.ownPast.result = outcome.result;
+        // What is nothing is not worth keeping.
+        run.ownPast.result = outcome.result === 'null' ? null : outcome.result;
         return this.end(run, 'success');
       case 'failed':
         return this.#failed(run, outcome.retryable);
       case 'cancelled':
         // Stopped by the end of the daemon, not by a user: the host died under it.
-        return this.#closed && !run.ownPast.cancelling ? this.#interrupted(run) : this.end(run, 'cancelled');
+        return this.#closed && !run.ownPast.cancelling ? this.interrupted(run) : this.end(run, 'cancelled');
       case 'interrupted':
-        return this.#interrupted(run);
+        return this.interrupted(run);
       default:
         return assertNever(outcome.status, 'status of an outcome');
     }
@@ -74,6 +75,10 @@ export class Settlement {
 
   end(run: Run, state: RunState): void {
     this.#options.lifecycle.ended(run, state);
+    this.#over(run);
+  }
+
+  #over(run: Run): void {
     if (run.overlaps && !this.#closed) this.#options.onOver(run.task);
   }
 
@@ -92,12 +97,20 @@ export class Settlement {
     if (!this.#closed) retries.add(run, waitMs);
   }
 
-  #interrupted(run: Run): void {
+  /** Its host ended under it: a thread, or the whole daemon. */
+  interrupted(run: Run): void {
     this.#options.lifecycle.interrupted(run);
+    this.afterInterruption(run);
+  }
+
+  afterInterruption(run: Run): void {
     const { interruptions, cancelling } = run.ownPast;
+    const { gone, spec } = run.task;
     if (cancelling) this.end(run, 'cancelled');
-    else if (run.task.spec.onInterrupted === 'skip') this.end(run, 'skipped');
-    else if (interruptions > INTERRUPTION_BUDGET) this.#die(run);
+    else if (gone) this.#options.lifecycle.orphaned(run);
+    else if (spec.onInterrupted === 'skip') this.end(run, 'skipped');
+    // Whether it is to run again is for a person to say: by a replay of the dead letter, or none.
+    else if (spec.onInterrupted === 'ask' || interruptions > INTERRUPTION_BUDGET) this.#die(run);
     else if (!this.#closed) this.#again(run);
   }
 
@@ -110,7 +123,8 @@ export class Settlement {
   }
 
   #die(run: Run): void {
-    this.end(run, 'failed');
+    this.#options.lifecycle.ended(run, 'failed', !run.scan);
+    this.#over(run);
     if (run.scan) return;
     this.#options.dead.add({
       run: run.id,

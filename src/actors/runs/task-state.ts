@@ -27,6 +27,8 @@ export interface RunsTask {
 
 export class TaskState {
   readonly spec: RunsTask;
+  /** True for one that is not in the config: runs of it are kept, and do not run. */
+  readonly gone: boolean;
   /** Runs that overlap is judged by: all that are not over, without the runs of single files. */
   live = 0;
   /** Runs on a slot. */
@@ -36,7 +38,29 @@ export class TaskState {
   lastState: RunState | null = null;
   lastEndedAtMs: number | null = null;
 
-  constructor(spec: RunsTask) {
+  constructor(spec: RunsTask, gone = false) {
     this.spec = spec;
+    this.gone = gone;
   }
+}
+
+/** Stands for a task of which only the name is known. */
+export function goneTask(name: string): TaskState {
+  const spec: RunsTask = {
+    name,
+    kind: 'io',
+    handler: '',
+    pool: 'io',
+    withJson: '{}',
+    scanJson: null,
+    scheduleText: null,
+    overlap: 'allow',
+    timeoutMs: 0,
+    maxRetry: 0,
+    backoff: { kind: 'scaled', baseMs: 0, capMs: 0 },
+    onInterrupted: 'rerun',
+    group: null,
+    priority: 0,
+  };
+  return new TaskState(spec, true);
 }

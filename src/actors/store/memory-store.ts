@@ -3,11 +3,23 @@
  * bounded in number, results in number and age; marks cost 16 bytes a file and are not bounded, because a
  * forgotten mark would make a file be done again.
  */
+import { ColibriError } from '../kernel/errors.ts';
 import { errorBytes, textBytes } from '../kernel/index.ts';
-import type { RunEvent, RunFilter, RunView } from '../protocol.ts';
+import type {
+  AuditEntry,
+  RecordBatch,
+  RunEvent,
+  RunFilter,
+  RunView,
+  StoreMessages,
+  StoreOpening,
+} from '../protocol.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
-import type { Retention, Store, StoreAbilities, StoreUsage } from './store.ts';
+import { Appended, type Retention, type Store, type StoreAbilities, type StoreUsage } from './store.ts';
+
+/** What users did: the last ones. */
+const AUDITS_KEPT = 200;
 
 export class MemoryStore implements Store {
   readonly abilities: StoreAbilities = { durable: false };
@@ -16,9 +28,13 @@ export class MemoryStore implements Store {
   readonly #live = new Map<string, RunView>();
   /** In the order they ended. */
   readonly #ended = new Map<string, RunView>();
+  /** Dead letters, which the bound on runs does not count: main holds the same ones. */
+  readonly #dead = new Set<string>();
   /** Runs whose result is kept, oldest first, with the time it came. */
   readonly #results = new Map<string, number>();
   readonly #marks = new Map<string, MarkSet>();
+  readonly #audits: AuditEntry[] = [];
+  #kept = 0;
   /** Of `#ended`, by `bytesOf`. */
   #bytes = 0;
 
@@ -27,15 +43,28 @@ export class MemoryStore implements Store {
     this.#nowMs = nowMs;
   }
 
-  append(events: readonly RunEvent[]): void {
-    for (const event of events) {
-      if (event.quiet === true) continue;
-      const view = foldEvent(this.#live.get(event.run), event);
-      if (view.endedAtMs === null) this.#live.set(event.run, view);
-      else this.#end(view, event);
-    }
-    this.#forgetOld();
+  get kept(): number {
+    return this.#kept;
   }
+
+  open(_boot: string, kept: number): StoreOpening {
+    this.#kept = kept;
+    return { durable: false, crashed: false, setAside: null, unfinished: 0, letters: 0 };
+  }
+
+  append({ first, events, dropped }: RecordBatch): Appended {
+    const last = first + events.length - 1;
+    // One that only drops letters is known when something after it is: batches come in order.
+    if (Math.max(last, first) <= this.#kept) return Appended.Known;
+    if (first > this.#kept + 1) return Appended.Gap;
+    for (const event of events.slice(this.#kept + 1 - first)) this.#apply(event);
+    for (const run of dropped) this.#dead.delete(run);
+    this.#kept = last;
+    this.#forgetOld();
+    return Appended.Applied;
+  }
+
+  commit(): void {}
 
   list(filter: RunFilter): readonly RunView[] {
     const found: RunView[] = [];
@@ -60,6 +89,34 @@ export class MemoryStore implements Store {
     return new Set(set === undefined ? [] : marks.filter((mark) => set.has(mark)));
   }
 
+  /** Nothing outlives the process that could be taken over. */
+  unfinished(): StoreMessages['unfinished']['reply'] {
+    return { runs: [], next: null };
+  }
+
+  letters(): StoreMessages['letters']['reply'] {
+    return { letters: [], next: null };
+  }
+
+  mount({ atMs, schedules }: StoreMessages['mount']['body']): readonly number[] {
+    return schedules.map(() => atMs);
+  }
+
+  audit(entry: AuditEntry): void {
+    if (this.#audits.push(entry) > AUDITS_KEPT) this.#audits.shift();
+  }
+
+  audits(limit: number): readonly AuditEntry[] {
+    return this.#audits.toReversed().slice(0, limit);
+  }
+
+  async backup(): Promise<number> {
+    throw new ColibriError(
+      'store-failed',
+      'expected a journal on disk to copy, got a store in memory; set store.kind to sqlite',
+    );
+  }
+
   /** Walks through all live runs. */
   usage(): StoreUsage {
     let live = 0;
@@ -69,23 +126,33 @@ export class MemoryStore implements Store {
     return { history: this.#bytes, live, marks };
   }
 
+  rest(): void {}
+
   close(): void {
     this.#live.clear();
     this.#ended.clear();
+    this.#dead.clear();
     this.#bytes = 0;
     this.#results.clear();
     this.#marks.clear();
   }
 
+  #apply(event: RunEvent): void {
+    if (event.quiet === true) return;
+    const before = this.#live.get(event.run);
+    // A run that comes again takes the place of the one before.
+    if (before === undefined) this.#forget(event.run);
+    const view = foldEvent(before, event);
+    if (view.endedAtMs === null) this.#live.set(event.run, view);
+    else this.#end(view, event);
+  }
+
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
-    this.#forget(view.run);
     this.#ended.set(view.run, view);
     this.#bytes += bytesOf(view);
-    if (view.result !== null) {
-      this.#results.delete(view.run);
-      this.#results.set(view.run, this.#nowMs());
-    }
+    if (event.dead === true) this.#dead.add(view.run);
+    if (view.result !== null) this.#results.set(view.run, this.#nowMs());
     if (event.mark !== undefined && (view.state === 'success' || view.state === 'failed')) {
       let set = this.#marks.get(view.task);
       if (set === undefined) {
@@ -109,7 +176,10 @@ export class MemoryStore implements Store {
       this.#ended.set(run, shorter);
     }
     for (const run of this.#ended.keys()) {
-      if (this.#ended.size <= runs && this.#bytes <= maxBytes) break;
+      const beyond = this.#ended.size - this.#dead.size > runs;
+      if (!beyond && this.#bytes <= maxBytes) break;
+      // A letter goes by the bound in bytes only: in memory that one holds for all.
+      if (this.#dead.has(run) && this.#bytes <= maxBytes) continue;
       this.#forget(run);
     }
   }
@@ -119,6 +189,7 @@ export class MemoryStore implements Store {
     if (view === undefined) return;
     this.#bytes -= bytesOf(view);
     this.#ended.delete(run);
+    this.#dead.delete(run);
     this.#results.delete(run);
   }
 }

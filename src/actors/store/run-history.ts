@@ -20,24 +20,29 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     startedAtMs: started ?? (over && event.durationMs !== undefined ? event.atMs - event.durationMs : null),
     endedAtMs: over ? event.atMs : null,
     durationMs: event.durationMs ?? before?.durationMs ?? null,
-    dueAtMs: event.dueAtMs ?? null,
+    dueAtMs: over ? null : (event.dueAtMs ?? before?.dueAtMs ?? null),
     input: event.input ?? before?.input ?? '{}',
     result: event.result ?? null,
     error: withoutStack(event.error ?? (over ? null : (before?.error ?? null))),
     progress: null,
-    attempts: attemptsAfter(before, event),
+    attempts: attemptsAfter(before?.attempts ?? [], event),
   };
 }
 
-function attemptsAfter(before: RunView | undefined, event: RunEvent): readonly AttemptView[] {
-  const kept = before?.attempts ?? [];
-  const ended =
-    event.state === 'retrying' ||
-    event.state === 'interrupted' ||
-    event.state === 'failed' ||
-    (event.state === 'success' && event.attempt > 1);
-  if (!ended || event.attempt === 0) return kept;
-  if (kept.at(-1)?.attempt === event.attempt) return kept;
+/** True for a transition that adds to the attempts that are kept: a run that succeeds at once has nothing to tell. */
+export function endsAttempt({ state, attempt }: RunEvent): boolean {
+  if (attempt === 0) return false;
+  return (
+    state === 'retrying' ||
+    state === 'interrupted' ||
+    state === 'failed' ||
+    (state === 'success' && attempt > 1)
+  );
+}
+
+/** The same list where nothing is added. */
+export function attemptsAfter(kept: readonly AttemptView[], event: RunEvent): readonly AttemptView[] {
+  if (!endsAttempt(event) || kept.at(-1)?.attempt === event.attempt) return kept;
   const attempt: AttemptView = {
     attempt: event.attempt,
     startedAtMs: event.durationMs === undefined ? event.atMs : event.atMs - event.durationMs,

@@ -1,89 +1,275 @@
 /**
  * The store as an actor. Data goes one way: runs → store → telemetry; what is acknowledged to the runs is kept.
  *
+ *   record ─▶ applied ─ no more wait, or enough ─▶ commit ─▶ mark forward, runs told, telemetry told
+ *                                                    └ trouble ─▶ mark open, runs told once, probes ─▶ runs send again
+ *
  * A scan's offer passes through here, so that the question "is this file done?" and its passing on to the runs
  * happen in one turn: the acknowledgement of a run's end cannot overtake it on the way to main, and a file
  * that ends in between is still live there and recognised.
  */
-import { assertNever } from '../kernel/errors.ts';
-import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
+import { assertNever, ColibriError } from '../kernel/errors.ts';
+import type {
+  ActorContext,
+  ActorDefinition,
+  ActorRef,
+  Answer,
+  Behaviour,
+  ClockTimer,
+  EnvelopeOf,
+  SharedMark,
+} from '../kernel/index.ts';
 import {
   ActorName,
+  type LogRecord,
   MAILBOXES,
+  type RecordBatch,
+  type RunEvent,
   type RunsMessages,
   type StoreMessages,
   type TelemetryMessages,
 } from '../protocol.ts';
-import type { Store } from './store.ts';
+import { storeChecks } from './message-checks.ts';
+import { Appended, type Store, StoreTrouble } from './store.ts';
 
-export function storeActor(openStore: () => Store): ActorDefinition<StoreMessages> {
+export interface StoreActorOptions {
+  readonly openStore: () => Store;
+  /** Moved forward with each commit, opened while there can be none. */
+  readonly mark: SharedMark;
+}
+
+/** A commit is not put off beyond so many transitions. */
+const COMMIT_EVENTS = 2048;
+/** Nothing has come for so long: the store rests. */
+const REST_MS = 1000;
+const PROBE_MS = { first: 1000, most: 10_000 } as const;
+
+export function storeActor(options: StoreActorOptions): ActorDefinition<StoreMessages> {
   return {
     name: ActorName.Store,
     mailbox: MAILBOXES.store,
-    checks: { record: isRecord },
-    create(context) {
-      const store = openStore();
-      const runs = context.ref<RunsMessages>(ActorName.Runs);
-      const telemetry = context.ref<TelemetryMessages>(ActorName.Telemetry);
-
-      async function offer(body: StoreMessages['offer']['body'], answer: Answer): Promise<void> {
-        const marked = await store.marked(
-          body.task,
-          body.items.map((item) => item.mark),
-        );
-        const items = body.items.filter((item) => !marked.has(item.mark));
-        if (items.length === 0) {
-          answer.ok({ accepted: 0, known: body.items.length, rejected: 0, rest: [] });
-          return;
-        }
-        // Not awaited: a full ready queue may hold the answer back for long, and records must go on.
-        runs.ask('offer', { ...body, items }, { timeoutMs: null }).then(
-          (reply) => answer.ok({ ...reply, known: reply.known + marked.size }),
-          (error: unknown) => answer.fail(error),
-        );
-      }
-
-      return {
-        async receive(envelope: EnvelopeOf<StoreMessages>, answer: Answer): Promise<void> {
-          switch (envelope.kind) {
-            case 'record': {
-              const { seq, events } = envelope.body;
-              await store.append(events);
-              await runs.tell('recorded', { seq });
-              await telemetry.tell('runs', { events });
-              return;
-            }
-            case 'list':
-              return answer.ok(await store.list(envelope.body));
-            case 'show':
-              return answer.ok(await store.show(envelope.body.run));
-            case 'usage':
-              return answer.ok(await store.usage());
-            case 'offer':
-              return offer(envelope.body, answer);
-            default:
-              return assertNever(envelope, 'message to the store');
-          }
-        },
-        stop: () => store.close(),
-      };
-    },
+    checks: storeChecks,
+    create: (context) => new StoreBehaviour(options, context),
   };
 }
 
-function isRecord(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  const { seq, events } = body as { seq?: unknown; events?: unknown };
-  return typeof seq === 'number' && Array.isArray(events) && events.every(isEvent);
-}
+class StoreBehaviour implements Behaviour<StoreMessages> {
+  readonly #mark: SharedMark;
+  readonly #context: ActorContext;
+  readonly #store: Store;
+  readonly #runs: ActorRef<RunsMessages>;
+  readonly #telemetry: ActorRef<TelemetryMessages>;
+  #opened = false;
+  /** Applied and not committed: told to telemetry when they are. */
+  #events: (readonly RunEvent[])[] = [];
+  #uncommitted = 0;
+  /** Something is to be committed or acknowledged. */
+  #owing = false;
+  #commitPlanned = false;
+  /** When the trouble began, wall time; null: there is none. */
+  #troubleAtMs: number | null = null;
+  #probing: ClockTimer | null = null;
+  #resting: ClockTimer | null = null;
 
-function isEvent(event: unknown): boolean {
-  if (typeof event !== 'object' || event === null) return false;
-  const { run, task, state, atMs } = event as Record<string, unknown>;
-  return (
-    typeof run === 'string' &&
-    typeof task === 'string' &&
-    typeof state === 'string' &&
-    typeof atMs === 'number'
-  );
+  constructor({ openStore, mark }: StoreActorOptions, context: ActorContext) {
+    this.#mark = mark;
+    this.#context = context;
+    this.#store = openStore();
+    this.#runs = context.ref<RunsMessages>(ActorName.Runs);
+    this.#telemetry = context.ref<TelemetryMessages>(ActorName.Telemetry);
+  }
+
+  receive(envelope: EnvelopeOf<StoreMessages>, answer: Answer): void | Promise<void> {
+    if (envelope.kind === 'record') return this.#record(envelope.body);
+    try {
+      return this.#question(envelope, answer);
+    } catch (error) {
+      if (error instanceof StoreTrouble) answer.fail(new ColibriError('store-unavailable', error.message));
+      else if (error instanceof ColibriError) answer.fail(error);
+      else throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#probing?.cancel();
+    this.#resting?.cancel();
+    // Main may still wait to hear of the last ones.
+    if (this.#opened) await this.#commit();
+    this.#store.close();
+  }
+
+  #question(
+    envelope: Exclude<EnvelopeOf<StoreMessages>, { kind: 'record' }>,
+    answer: Answer,
+  ): void | Promise<void> {
+    const store = this.#store;
+    switch (envelope.kind) {
+      case 'open':
+        return answer.ok(this.#open(envelope.body));
+      case 'unfinished':
+        return answer.ok(store.unfinished(envelope.body.after));
+      case 'letters':
+        return answer.ok(store.letters(envelope.body.after));
+      case 'mount':
+        return answer.ok({ handledMs: store.mount(envelope.body) });
+      case 'list':
+        return answer.ok(store.list(envelope.body));
+      case 'show':
+        return answer.ok(store.show(envelope.body.run));
+      case 'usage':
+        return answer.ok(store.usage());
+      case 'audit':
+        return this.#audit(envelope.body);
+      case 'audit-list':
+        return answer.ok(store.audits(envelope.body.limit));
+      case 'backup':
+        // Not awaited: records go on meanwhile.
+        store.backup(envelope.body.file).then(
+          (bytes) => answer.ok({ bytes }),
+          (error: unknown) => answer.fail(error),
+        );
+        return;
+      case 'offer':
+        return this.#offer(envelope.body, answer);
+      default:
+        return assertNever(envelope, 'message to the store');
+    }
+  }
+
+  #open({ boot, kept }: StoreMessages['open']['body']): StoreMessages['open']['reply'] {
+    const opening = this.#store.open(boot, kept);
+    this.#opened = true;
+    this.#mark.advance(this.#store.kept);
+    this.#mark.setOpen(false);
+    if (opening.setAside !== null) {
+      this.#log('error', 'journal was damaged and set aside', { file: opening.setAside });
+    }
+    return opening;
+  }
+
+  #record(batch: RecordBatch): void | Promise<void> {
+    // Before it is opened, and in trouble: main sends it again.
+    if (!this.#opened || this.#troubleAtMs !== null) return;
+    this.#resting?.cancel();
+    this.#resting = null;
+    try {
+      const appended = this.#store.append(batch);
+      if (appended === Appended.Gap) return;
+      if (appended === Appended.Applied) {
+        this.#events.push(batch.events);
+        this.#uncommitted += batch.events.length;
+      }
+    } catch (error) {
+      return this.#fail(error);
+    }
+    this.#owing = true;
+    if (this.#uncommitted >= COMMIT_EVENTS) return this.#commit();
+    this.#commitSoon();
+  }
+
+  /** When nothing more waits: what came in one turn is one commit. */
+  #commitSoon(): void {
+    if (this.#commitPlanned) return;
+    this.#commitPlanned = true;
+    setImmediate(() => {
+      this.#commitPlanned = false;
+      void this.#commit();
+    });
+  }
+
+  async #commit(): Promise<void> {
+    if (!this.#owing) return;
+    this.#owing = false;
+    const events = this.#events;
+    this.#events = [];
+    this.#uncommitted = 0;
+    try {
+      this.#store.commit();
+    } catch (error) {
+      return this.#fail(error);
+    }
+    const { kept } = this.#store;
+    this.#mark.advance(kept);
+    this.#restLater();
+    try {
+      await this.#runs.tell('recorded', { seq: kept });
+      for (const some of events) await this.#telemetry.tell('runs', { events: some });
+    } catch {
+      // Whoever is told is gone: so will this thread be.
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof StoreTrouble)) throw error;
+    this.#events = [];
+    this.#uncommitted = 0;
+    this.#owing = false;
+    if (this.#troubleAtMs !== null) return;
+    this.#troubleAtMs = this.#context.clock.wallMs();
+    this.#mark.setOpen(true);
+    this.#log('warn', 'journal cannot be written', { reason: error.message });
+    void this.#runs.tryTell('store-state', { writable: false, reason: error.message });
+    this.#probeLater(PROBE_MS.first);
+  }
+
+  #probeLater(waitMs: number): void {
+    this.#probing = this.#context.clock.setTimer(waitMs, () => this.#probe(waitMs));
+  }
+
+  /** A write of nothing. What is to be kept comes again from main, which has all of it. */
+  #probe(waitMs: number): void {
+    const { kept } = this.#store;
+    try {
+      this.#store.append({ first: kept + 1, events: [], dropped: [] });
+      this.#store.commit();
+    } catch (error) {
+      if (!(error instanceof StoreTrouble)) throw error;
+      return this.#probeLater(Math.min(2 * waitMs, PROBE_MS.most));
+    }
+    const began = this.#troubleAtMs ?? 0;
+    this.#troubleAtMs = null;
+    this.#mark.advance(kept);
+    this.#mark.setOpen(false);
+    this.#log('info', 'journal is written again', { after_ms: this.#context.clock.wallMs() - began });
+    this.#runs.tell('store-state', { writable: true }).catch(() => {});
+  }
+
+  #restLater(): void {
+    if (this.#resting !== null) return;
+    this.#resting = this.#context.clock.setTimer(REST_MS, () => {
+      this.#resting = null;
+      this.#store.rest();
+    });
+    this.#resting.unref();
+  }
+
+  #audit(entry: StoreMessages['audit']['body']): void {
+    // The log has it too.
+    if (!this.#opened || this.#troubleAtMs !== null) return;
+    try {
+      this.#store.audit(entry);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    this.#owing = true;
+    this.#commitSoon();
+  }
+
+  #offer(body: StoreMessages['offer']['body'], answer: Answer): void {
+    const marks = body.items.map((item) => item.mark);
+    const marked = this.#store.marked(body.task, marks);
+    const items = body.items.filter((item) => !marked.has(item.mark));
+    if (items.length === 0) {
+      return answer.ok({ accepted: 0, known: body.items.length, rejected: 0, rest: [] });
+    }
+    // Not awaited: a full ready queue may hold the answer back for long, and records must go on.
+    this.#runs.ask('offer', { ...body, items }, { timeoutMs: null }).then(
+      (reply) => answer.ok({ ...reply, known: reply.known + marked.size }),
+      (error: unknown) => answer.fail(error),
+    );
+  }
+
+  #log(level: LogRecord['level'], msg: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#telemetry.tryTell('log', { level, atMs: this.#context.clock.wallMs(), msg, fields });
+  }
 }

@@ -1,27 +1,66 @@
 /**
- * The Store port: what has happened, kept. Calls come one at a time from the store's actor.
+ * The Store port: what has happened, kept. Calls come one at a time from the store's actor, and do their work before they
+ * return: on a thread that may wait for a disk.
  * Every implementation passes the conformance suite in `test/store/conformance.ts`.
  */
-import type { RunEvent, RunFilter, RunView } from '../protocol.ts';
+import type {
+  AuditEntry,
+  RecordBatch,
+  RunFilter,
+  RunView,
+  StoreMessages,
+  StoreOpening,
+} from '../protocol.ts';
 
 export interface Store {
   /** What this one can do, declared rather than tried. */
   readonly abilities: StoreAbilities;
-  /** Keeps a batch of transitions, in order; all of it is kept when the promise resolves. */
-  append(events: readonly RunEvent[]): void | Promise<void>;
+  /**
+   * Once, before anything else. `boot`: of this daemon; the same one as before where only the thread was lost. Throws
+   * `store-failed` on a journal that a newer version wrote, or that cannot be opened.
+   */
+  open(boot: string, kept: number): StoreOpening;
+  /**
+   * Applies a batch, in order. What was applied before is passed over; a batch after a gap is not applied, and what
+   * is given says so. It is kept for good when `commit` has returned. Throws `StoreTrouble`: then nothing that was
+   * applied since the last commit is.
+   */
+  append(batch: RecordBatch): Appended;
+  /** Throws `StoreTrouble`, as `append` does. */
+  commit(): void;
+  /** Ordinal of the last transition that is kept. */
+  readonly kept: number;
   /** Newest first. */
-  list(filter: RunFilter): readonly RunView[] | Promise<readonly RunView[]>;
-  show(run: string): RunView | null | Promise<RunView | null>;
+  list(filter: RunFilter): readonly RunView[];
+  show(run: string): RunView | null;
   /** Those of the marks whose file has been dealt with for this task. */
-  marked(task: string, marks: readonly string[]): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  marked(task: string, marks: readonly string[]): ReadonlySet<string>;
+  unfinished(after: number): StoreMessages['unfinished']['reply'];
+  letters(after: number): StoreMessages['letters']['reply'];
+  mount(body: StoreMessages['mount']['body']): readonly number[];
+  audit(entry: AuditEntry): void;
+  audits(limit: number): readonly AuditEntry[];
+  /** Resolves with the size of the copy. Rejects with `file-failed`, or `store-failed` where there is nothing to copy. */
+  backup(file: string): Promise<number>;
   /** What it holds in memory. */
-  usage(): StoreUsage | Promise<StoreUsage>;
-  close(): void | Promise<void>;
+  usage(): StoreUsage;
+  /** Nothing has come for a while: time for what is better not done in the middle of work. */
+  rest(): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+export const Appended = { Applied: 'applied', Known: 'known', Gap: 'gap' } as const;
+export type Appended = (typeof Appended)[keyof typeof Appended];
+
+/** The disk does not take it now: it may later. */
+export class StoreTrouble extends Error {
+  override readonly name = 'StoreTrouble';
 }
 
 /** Bytes. */
 export interface StoreUsage {
-  /** Of runs that are over: at most `Retention.maxBytes`. */
+  /** Of runs that are over: at most `Retention.maxBytes`. On disk, for a store that has one. */
   readonly history: number;
   /** Of runs that are not. */
   readonly live: number;
@@ -35,7 +74,7 @@ export interface StoreAbilities {
 }
 
 export interface Retention {
-  /** Runs that are over, at most. */
+  /** Runs that are over, at most; dead letters are apart. */
   readonly runs: number;
   /** Of those, the newest that keep their result. */
   readonly results: number;

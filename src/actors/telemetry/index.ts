@@ -2,5 +2,5 @@
 
 export type { LineDevice } from './line-writer.ts';
 export { LINE_LIMIT } from './logger.ts';
-export { METRICS } from './metrics.ts';
+export { METRICS } from './metric-table.ts';
 export { type TelemetryOptions, telemetryActor } from './telemetry-actor.ts';

@@ -114,10 +114,19 @@ export class MetricsServer {
     } catch (error) {
       return send(response, 503, `the main thread does not answer: ${reasonOf(error)}`);
     }
-    if (view.stopping) send(response, 503, 'stopping');
-    else if (view.readyMs === null) send(response, 503, 'starting');
-    else send(response, 200, 'ready');
+    const reason = reasonNotReady(view);
+    if (reason === null) send(response, 200, 'ready');
+    else send(response, 503, reason);
   }
+}
+
+/** Ready is who accepts work: what cannot be kept is not accepted. */
+function reasonNotReady({ stopping, readyMs, store }: RuntimeView): string | null {
+  if (stopping) return 'stopping';
+  if (readyMs === null) return 'starting';
+  return store.writable
+    ? null
+    : `the journal cannot be written: ${store.reason ?? 'the reason is not known'}`;
 }
 
 function send(response: ServerResponse, status: number, text: string): void {

@@ -29,6 +29,8 @@ export class TaskCounters {
   cancelled = 0;
   interrupted = 0;
   retries = 0;
+  /** Of `failed`, those that became dead letters. */
+  dead = 0;
   readonly duration = new Histogram(DURATION_BOUNDS);
   maxDurationS = 0;
   lastSuccessAtMs: number | null = null;
@@ -60,6 +62,7 @@ export class TaskCounters {
         break;
       case 'failed':
         this.failed++;
+        if (event.dead === true) this.dead++;
         break;
       case 'skipped':
         this.skipped++;

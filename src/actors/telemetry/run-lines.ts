@@ -19,8 +19,8 @@ export const RUN_LINES: Readonly<Partial<Record<RunState, RunLine>>> = {
   interrupted: { level: 'warn', msg: 'run interrupted', summary: 'runs interrupted' },
   orphaned: {
     level: 'warn',
-    msg: 'run kept: its handler is gone',
-    summary: 'runs kept: their handler is gone',
+    msg: 'run kept: its task is gone',
+    summary: 'runs kept: their task is gone',
   },
   failed: { level: 'error', msg: 'run failed', summary: 'runs failed' },
 };

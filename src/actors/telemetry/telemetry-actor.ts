@@ -6,15 +6,7 @@
  * Under a flood (`RUN_LINES_PER_SECOND` like lines of a task, `LOG_LINES_PER_SECOND` of a handler's own) lines
  * are counted and told once a second in a summary line; the counters of the metrics see every event.
  */
-import type {
-  ActorContext,
-  ActorDefinition,
-  Answer,
-  Behaviour,
-  Clock,
-  ClockTimer,
-  EnvelopeOf,
-} from '../kernel/index.ts';
+import type { ActorContext, ActorDefinition, Answer, Behaviour, Clock, EnvelopeOf } from '../kernel/index.ts';
 import { assertNever, LoopDelaySampler } from '../kernel/index.ts';
 import {
   type LogRecord,
@@ -24,23 +16,22 @@ import {
   type RuntimeView,
   type TelemetryMessages,
 } from '../protocol.ts';
-import { LineBudget } from './line-budget.ts';
+import { DeadLetterAlarm } from './dead-letter-alarm.ts';
 import { type LineDevice, LineWriter } from './line-writer.ts';
 import { createDescriptorDevice } from './log-device.ts';
 import { LogFile } from './log-file.ts';
 import { Logger, type LogThreshold } from './logger.ts';
-import { Metrics, type Scrape } from './metrics.ts';
+import type { Scrape } from './metric-samples.ts';
+import { Metrics } from './metrics.ts';
 import { type MetricsAddress, MetricsServer } from './metrics-server.ts';
 import { RunCounters } from './run-counters.ts';
 import { RUN_LINES, runFields } from './run-lines.ts';
 import { warnOnStderr } from './stderr-warning.ts';
+import { Summaries } from './summaries.ts';
 
 export const RUN_LINES_PER_SECOND = 20;
 export const LOG_LINES_PER_SECOND = 100;
-/** Messages of the daemon itself that have a budget of their own; more share one. */
-const MAX_OWN_BUDGETS = 256;
 const VIEW_TIMEOUT_MS = 1000;
-const SUMMARY_MS = 1000;
 const FLUSH_MS = 100;
 const FLUSH_PRETTY_MS = 20;
 /** Less than the daemon gives a thread to end: what is left then is written at once, as far as it goes. */
@@ -94,16 +85,13 @@ class Telemetry implements Behaviour<TelemetryMessages> {
   readonly #counters: RunCounters;
   readonly #loopDelay: LoopDelaySampler;
   readonly #metrics = new Metrics();
-  readonly #ownBudgets = new Map<string, LineBudget>();
-  /** Budgets with suppressed lines, and the line that tells of them. */
-  readonly #suppressed = new Map<LineBudget, (count: number) => LogRecord>();
-  #summaryTimer: ClockTimer | null = null;
+  readonly #summaries: Summaries;
+  readonly #deadLetterAlarm = new DeadLetterAlarm();
   #server: MetricsServer | null = null;
   #address: MetricsAddress | null = null;
   #viewAsked: Promise<RuntimeView> | null = null;
   /** As it was last heard: main may not answer a scrape. */
   #reloadOk = true;
-  #summarised = 0;
   #warnedAtMono = Number.NEGATIVE_INFINITY;
   readonly #lastWords = (): void => this.#writer.flushSync();
 
@@ -127,6 +115,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
       colours: options.log.colours,
       write: (line) => this.#writer.write(line),
     });
+    this.#summaries = new Summaries(this.#clock, (record) => this.#logger.log(record));
     process.once('exit', this.#lastWords);
   }
 
@@ -144,7 +133,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
         }
         return;
       case 'flush':
-        this.#summarise();
+        this.#summaries.flush();
         await this.#writer.flush(FLUSH_TIMEOUT_MS);
         return answer.ok(null);
       case 'usage': {
@@ -157,7 +146,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
   }
 
   async stop(): Promise<void> {
-    this.#summarise();
+    this.#summaries.flush();
     this.#loopDelay.stop();
     await this.#server?.close();
     this.#server = null;
@@ -186,6 +175,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
     const now = this.#clock.monoMs();
     for (const event of events) {
       const counters = this.#counters.count(event);
+      if (event.dead === true) this.#deadLetterAlarm.count(counters.task, now);
       if (event.quiet === true) continue;
       const line = RUN_LINES[event.state];
       if (line === undefined || !this.#logger.enabled(line.level)) continue;
@@ -194,10 +184,14 @@ class Telemetry implements Behaviour<TelemetryMessages> {
         this.#logger.log({ level: line.level, atMs: event.atMs, msg: line.msg, fields: runFields(event) });
         continue;
       }
-      if (this.#suppressed.has(budget)) continue;
+      if (this.#summaries.has(budget)) continue;
       const { state } = event;
-      this.#suppress(budget, (count) => this.#summary(line.level, line.summary, counters.task, count, state));
+      this.#summaries.add(budget, (count) =>
+        this.#summary(line.level, line.summary, counters.task, count, state),
+      );
     }
+    const many = this.#deadLetterAlarm.take(now);
+    if (many !== null) this.#log('warn', 'many dead letters', { ...many });
   }
 
   /** A line of the daemon itself (budget by its message) or of a handler (budget by its task). */
@@ -205,43 +199,17 @@ class Telemetry implements Behaviour<TelemetryMessages> {
     if (!this.#logger.enabled(record.level)) return;
     const task = record.fields?.task;
     const budget =
-      typeof task === 'string' ? this.#counters.of(task).budget('log') : this.#ownBudget(record.msg);
+      typeof task === 'string'
+        ? this.#counters.of(task).budget('log')
+        : this.#summaries.ownBudget(record.msg);
     if (budget.take(this.#clock.monoMs(), LOG_LINES_PER_SECOND)) {
       this.#logger.log(record);
       return;
     }
-    if (this.#suppressed.has(budget)) return;
+    if (this.#summaries.has(budget)) return;
     const about = typeof task === 'string' ? task : undefined;
     const msg = about === undefined ? `${record.msg} (more of the same)` : 'more lines of the task';
-    this.#suppress(budget, (count) => this.#summary(record.level, msg, about, count));
-  }
-
-  #ownBudget(msg: string): LineBudget {
-    const key = this.#ownBudgets.has(msg) || this.#ownBudgets.size < MAX_OWN_BUDGETS ? msg : '';
-    let budget = this.#ownBudgets.get(key);
-    if (budget === undefined) {
-      budget = new LineBudget();
-      this.#ownBudgets.set(key, budget);
-    }
-    return budget;
-  }
-
-  #suppress(budget: LineBudget, tell: (count: number) => LogRecord): void {
-    this.#suppressed.set(budget, tell);
-    if (this.#summaryTimer !== null) return;
-    this.#summaryTimer = this.#clock.setTimer(SUMMARY_MS, () => this.#summarise());
-    this.#summaryTimer.unref();
-  }
-
-  #summarise(): void {
-    this.#summaryTimer?.cancel();
-    this.#summaryTimer = null;
-    for (const [budget, tell] of this.#suppressed) {
-      const count = budget.collect();
-      this.#summarised += count;
-      this.#logger.log(tell(count));
-    }
-    this.#suppressed.clear();
+    this.#summaries.add(budget, (count) => this.#summary(record.level, msg, about, count));
   }
 
   #summary(
@@ -278,7 +246,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
       view,
       runs: this.#counters,
       serviceDelay: this.#loopDelay.look(),
-      log: { dropped: this.#writer.dropped, summarised: this.#summarised, errors: this.#writer.errors },
+      log: { dropped: this.#writer.dropped, summarised: this.#summaries.told, errors: this.#writer.errors },
       configVersion: this.#options.configVersion,
       configReloadOk: this.#reloadOk,
       uptimeSeconds: this.#options.uptimeSeconds?.() ?? process.uptime(),

@@ -3,7 +3,7 @@
  * error it was; no answer at all is `no-daemon`.
  */
 import type { IncomingMessage } from 'node:http';
-import { type ErrorDocument, withSocketAddress } from '../../actors/control/index.ts';
+import { type ErrorDocument, USER_HEADER, withSocketAddress } from '../../actors/control/index.ts';
 import { ColibriError, ERROR_CODES, type ErrorCode } from '../../actors/kernel/index.ts';
 import type { ConfigProblem } from './io.ts';
 
@@ -20,9 +20,12 @@ export interface RequestOptions {
 
 export class ControlClient {
   readonly #socketPath: string;
+  readonly #user: string | null;
 
-  constructor(socketPath: string) {
+  /** `user`: who asks, for the audit trail; null: not said. */
+  constructor(socketPath: string, user: string | null = null) {
     this.#socketPath = socketPath;
+    this.#user = user;
   }
 
   get(path: string, query: Readonly<Record<string, string | null>> = {}): Promise<unknown> {
@@ -50,7 +53,11 @@ export class ControlClient {
     options: RequestOptions,
   ): Promise<{ status: number; text: string }> {
     const body = options.body === undefined ? '' : JSON.stringify(options.body);
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      ...(this.#user === null ? {} : { [USER_HEADER]: this.#user }),
+    };
     return withSocketAddress(this.#socketPath, (socketPath) => {
       return new Promise((resolve, reject) => {
         const request = process.getBuiltinModule('node:http').request(

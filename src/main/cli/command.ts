@@ -6,6 +6,7 @@ import { ControlClient } from './client.ts';
 import type { CliDeps, CliIo } from './io.ts';
 import type { ListOptions } from './render/lists.ts';
 import { Paint } from './render/paint.ts';
+import { currentUser } from './user.ts';
 
 export interface Command {
   readonly name: string;
@@ -62,7 +63,12 @@ export class CommandContext {
   /** The daemon that runs by the same config. A broken config is told, not guessed around. */
   async client(): Promise<ControlClient> {
     const { config } = await this.deps.loadConfig(await this.configFile());
-    return new ControlClient(join(config.stateDir, 'control.sock'));
+    return this.clientAt(config.stateDir);
+  }
+
+  /** The daemon that holds this state directory. */
+  clientAt(stateDir: string): ControlClient {
+    return new ControlClient(join(stateDir, 'control.sock'), currentUser(this.io.env));
   }
 }
 

@@ -94,7 +94,7 @@ export interface Config {
   readonly stateDir: string;
   readonly memory: { readonly budgetMb: number };
   readonly shutdown: { readonly graceMs: number };
-  readonly store: { readonly kind: 'memory'; readonly durability: 'process' | 'power' };
+  readonly store: { readonly kind: 'memory' | 'sqlite'; readonly durability: 'process' | 'power' };
   readonly retention: {
     readonly runs: number;
     readonly results: number;

@@ -77,7 +77,7 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
     stateDir: resolve(directory, raw.state_dir),
     memory: { budgetMb: raw.memory.budget_mb },
     shutdown: { graceMs: Math.round(raw.shutdown.grace_seconds * 1000) },
-    store: { kind: 'memory', durability: raw.store.durability },
+    store: raw.store,
     retention: {
       runs: retention.runs,
       results: retention.results,
@@ -114,10 +114,6 @@ function resolveGroups(raw: RawConfig['groups']): Config['groups'] {
 }
 
 function checkAvailable(raw: RawConfig, scope: ResolveScope): void {
-  if (raw.store.kind === 'sqlite') {
-    const remedy = 'use kind: memory, which keeps nothing after the end of the daemon';
-    notAvailable(scope, ['store', 'kind'], { expected: 'memory', got: 'sqlite', remedy });
-  }
   if (raw.flows.length > 0) {
     const remedy = 'remove it, and give its steps schedules of their own under tasks';
     notAvailable(scope, ['flows', 0], { expected: 'no flows', got: 'a flow', remedy });

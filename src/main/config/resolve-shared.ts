@@ -57,7 +57,6 @@ function checkAvailable(raw: RawShared, path: SchemaPath, scope: ResolveScope): 
   };
   if (gap !== 'shift') refuse(['dst', 'gap'], gap, 'shift');
   if (repeat !== 'first') refuse(['dst', 'repeat'], repeat, 'first');
-  if (raw.on_interrupted === 'ask') refuse(['on_interrupted'], 'ask', 'skip');
 }
 
 function resolveTimeZone(

@@ -83,7 +83,7 @@ function checkLadder(raw: RawConfig, defaults: Shared, scope: ResolveScope): voi
   const grace = raw.shutdown.grace_seconds;
   if (grace === 0) return;
   const say = (path: (string | number)[], got: string) => {
-    const message = `expected a timeout of at most shutdown.grace_seconds (${grace}), got ${got}: a longer run is cut at shutdown, and with the memory store it is gone then; raise grace_seconds or lower the timeout`;
+    const message = `expected a timeout of at most shutdown.grace_seconds (${grace}), got ${got}: a longer run is cut at shutdown and begins anew at the next start; raise grace_seconds or lower the timeout`;
     scope.problems.warn(path, message);
   };
   let inherits = false;

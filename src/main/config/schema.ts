@@ -121,7 +121,11 @@ export const configSchema: JsonSchema = {
       grace_seconds: seconds('Running work may take so long to end after SIGTERM.', 15, 86_400),
     }),
     store: section('Where runs are kept.', {
-      kind: oneOf('memory: nothing survives the process.', ['memory', 'sqlite'], 'memory'),
+      kind: oneOf(
+        'sqlite: a journal in the state directory. memory: nothing survives the process.',
+        ['memory', 'sqlite'],
+        'sqlite',
+      ),
       durability: oneOf(
         'process: survives kill -9; power: survives a power cut.',
         ['process', 'power'],

@@ -72,8 +72,11 @@ export class Scheduler {
     });
   }
 
-  /** Occurrences after this moment are given out. Idempotent. */
-  start(): void {
+  /**
+   * Occurrences after those that have been dealt with are given out: `handledMs` says up to when, by task; without, or
+   * with an instant that is still to come, those after this moment. Idempotent.
+   */
+  start(handledMs: ReadonlyMap<string, number> = new Map()): void {
     if (this.#started) return;
     this.#started = true;
     const now = this.#clock.wallMs();
@@ -84,7 +87,8 @@ export class Scheduler {
       if (task.schedule === null) continue;
       const occurrences = occurrencesOf(task.schedule, this.#zones);
       const splayMs = splayOf(task.name, task.splayMs);
-      const entry: Entry = { task, occurrences, splayMs, nextMs: occurrences.next(now), handle: 0 };
+      const afterMs = Math.min(now, handledMs.get(task.name) ?? now);
+      const entry: Entry = { task, occurrences, splayMs, nextMs: occurrences.next(afterMs), handle: 0 };
       this.#plan(entry);
     }
   }

@@ -13,6 +13,8 @@ import type { LogRecord } from '../../actors/protocol.ts';
 /** What every cpu thread is started with. */
 export interface CpuWorkerData {
   readonly modules: readonly { readonly name: string; readonly file: string }[];
+  /** Memory of the `SharedMark` that orders wait for; left out where they wait for nothing. */
+  readonly mark?: SharedArrayBuffer;
 }
 
 /** `workerData` as the thread finds it. */

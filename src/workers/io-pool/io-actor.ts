@@ -17,7 +17,13 @@ import {
   type ErrorData,
   toErrorData,
 } from '../../actors/kernel/errors.ts';
-import type { ActorContext, ActorDefinition, Answer, Behaviour } from '../../actors/kernel/index.ts';
+import type {
+  ActorContext,
+  ActorDefinition,
+  Answer,
+  Behaviour,
+  SharedMark,
+} from '../../actors/kernel/index.ts';
 import {
   IO_MAILBOX_BYTES,
   type IoMessages,
@@ -27,6 +33,7 @@ import {
 } from '../../actors/protocol.ts';
 import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
+import { latestOf } from '../latest-of.ts';
 import { LogLimiter } from '../log-limiter.ts';
 import { failed, interrupted, stopped } from '../outcomes.ts';
 import type { Registry } from '../registry.ts';
@@ -42,6 +49,8 @@ export interface IoActorOptions {
   readonly logTo?: 'telemetry' | null;
   /** The most orders main has in flight here; the mailbox holds three messages of each. Default 256. */
   readonly maxSlots?: number;
+  /** How far the journal has come: orders that say so wait for it. */
+  readonly mark?: SharedMark;
   /** Attributes stray errors to their runs; for a thread with users' modules. Default: on for `guest`. */
   readonly guard?: ((handlers: GuardHandlers) => ThreadGuard) | null;
   readonly clock?: Clock;
@@ -74,6 +83,7 @@ interface LiveRun {
 class IoActor implements Behaviour<IoMessages> {
   readonly #name: string;
   readonly #registry: Registry;
+  readonly #mark: SharedMark | null;
   readonly #clock: Clock;
   readonly #monoMs: () => number;
   readonly #runs: ActorRef<RunsMessages>;
@@ -92,6 +102,7 @@ class IoActor implements Behaviour<IoMessages> {
     this.#clock = clock;
     this.#monoMs = () => clock.monoMs();
     this.#registry = options.registry;
+    this.#mark = options.mark ?? null;
     this.#runs = context.ref<RunsMessages>(options.reportTo);
     const logTo = options.logTo === undefined ? 'telemetry' : options.logTo;
     this.#telemetry = logTo === null ? null : context.ref<TelemetryMessages>(logTo);
@@ -115,11 +126,10 @@ class IoActor implements Behaviour<IoMessages> {
       }) ?? null;
   }
 
-  receive(envelope: EnvelopeOf<IoMessages>, _answer: Answer): void {
+  receive(envelope: EnvelopeOf<IoMessages>, _answer: Answer): void | Promise<void> {
     switch (envelope.kind) {
       case 'execute':
-        for (const order of envelope.body.orders) this.#execute(order);
-        break;
+        return this.#executeAll(envelope.body.orders);
       case 'abort':
         this.#live.get(envelope.body.run)?.context.abort(envelope.body.reason);
         break;
@@ -140,6 +150,19 @@ class IoActor implements Behaviour<IoMessages> {
     }
     this.#report();
     this.#guard?.close();
+  }
+
+  /** What comes behind it waits too: an order must not be told to stop before it is there. */
+  #executeAll(orders: readonly ExecuteOrder[]): void | Promise<void> {
+    const after = latestOf(orders);
+    if (this.#mark !== null && after !== null && !this.#mark.passed(after)) {
+      return this.#mark.wait(after).then(() => this.#startAll(orders));
+    }
+    this.#startAll(orders);
+  }
+
+  #startAll(orders: readonly ExecuteOrder[]): void {
+    for (const order of orders) this.#execute(order);
   }
 
   #execute(order: ExecuteOrder): void {

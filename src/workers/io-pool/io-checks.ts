@@ -29,7 +29,8 @@ function isOrder(body: unknown): boolean {
     typeof order.attempt === 'number' &&
     typeof order.handler === 'string' &&
     typeof order.input === 'string' &&
-    typeof order.timeoutMs === 'number'
+    typeof order.timeoutMs === 'number' &&
+    (order.after === undefined || typeof order.after === 'number')
   );
 }
 

@@ -11,11 +11,13 @@
 import { threadId } from 'node:worker_threads';
 import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import type { Tidier } from '../../actors/kernel/tidier.ts';
 import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
 import { CpuRegion } from '../cpu-pool/cpu-region.ts';
 import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
+import { latestOf } from '../latest-of.ts';
 import { failed, stopped } from '../outcomes.ts';
 import { runHandler } from '../run-handler.ts';
 import type { ThreadVoice } from './thread-voice.ts';
@@ -30,6 +32,8 @@ export interface CpuBatchRunnerOptions {
   readonly resolve: (handler: string) => Handler | Promise<Handler>;
   readonly memory: SharedArrayBuffer;
   readonly voice: ThreadVoice;
+  /** How far the journal has come: batches whose orders say so wait for it. */
+  readonly mark?: SharedMark;
   /** Ends this thread. */
   readonly exit: () => void;
   /** Told after each batch, and when the work has run dry. */
@@ -87,6 +91,8 @@ export class CpuBatchRunner implements ContextHost {
     const batch: Batch = { message, region, rows: [], flushedMono: arrivedMono };
     this.#batch = batch;
     const { orders } = message;
+    const after = latestOf(orders);
+    if (after !== null) this.#options.mark?.waitSync(after);
     const tasks = new Set<string>();
     this.#lastTasks = tasks;
     for (let index = 0; index < orders.length; index++) {

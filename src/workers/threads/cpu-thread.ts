@@ -2,6 +2,7 @@
  * Ties a batch runner to the thread it is on: its port, its escaped errors, its end.
  */
 import type { MessagePort } from 'node:worker_threads';
+import { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import type { Tidier } from '../../actors/kernel/tidier.ts';
 import { captureOutput } from '../capture-output.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
@@ -22,6 +23,7 @@ export function startCpuThread(options: CpuThreadOptions): (text: string) => Pro
   const runner = new CpuBatchRunner({
     resolve: options.resolve,
     memory: options.data.memory,
+    ...(options.data.mark === undefined ? {} : { mark: new SharedMark(options.data.mark) }),
     voice,
     exit: () => {
       ended = true;

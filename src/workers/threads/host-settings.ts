@@ -5,7 +5,15 @@ import type { UserModule } from '../registry.ts';
 
 export interface HostSettings {
   readonly telemetry: Omit<TelemetryOptions, 'device' | 'warn' | 'uptimeSeconds'>;
-  readonly store: Retention;
+  readonly store: {
+    readonly kind: 'memory' | 'sqlite';
+    readonly durability: 'process' | 'power';
+    /** Absolute path of the journal; its folder exists. */
+    readonly file: string;
+    readonly retention: Retention;
+  };
+  /** Memory of the `SharedMark` that says how far the journal has come. */
+  readonly mark: SharedArrayBuffer;
   readonly control: { readonly socketPath: string };
   readonly io: { readonly maxSlots: number };
   readonly modules: readonly UserModule[];

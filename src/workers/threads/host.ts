@@ -8,6 +8,7 @@ import {
   type AnyActorDefinition,
   type HostData,
   runThreadHost,
+  SharedMark,
 } from '../../actors/kernel/index.ts';
 import {
   ActorName,
@@ -26,14 +27,20 @@ type Catalog = Readonly<Record<string, () => Promise<AnyActorDefinition>>>;
 
 /** Made only for actors that live here. `offer` is called by scans, when the actors run. */
 function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
+  const mark = new SharedMark(settings.mark);
   return {
     [ActorName.Telemetry]: async () => {
       const { telemetryActor } = await import('../../actors/telemetry/index.ts');
       return telemetryActor(settings.telemetry);
     },
     [ActorName.Store]: async () => {
-      const { MemoryStore, storeActor } = await import('../../actors/store/index.ts');
-      return storeActor(() => new MemoryStore(settings.store, Date.now));
+      const { MemoryStore, SqliteStore, storeActor } = await import('../../actors/store/index.ts');
+      const { kind, retention, file, durability } = settings.store;
+      const openStore = () =>
+        kind === 'memory'
+          ? new MemoryStore(retention, Date.now)
+          : new SqliteStore({ file, retention, durability, nowMs: Date.now });
+      return storeActor({ openStore, mark });
     },
     [ActorName.Control]: async () => {
       const { controlActor } = await import('../../actors/control/index.ts');
@@ -49,6 +56,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         registry: new Registry({ builtIns, modules: [] }),
         reportTo: 'runs',
         maxSlots: settings.io.maxSlots,
+        mark,
       });
     },
     [ActorName.Guest]: async () =>
@@ -57,6 +65,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         registry: new Registry({ builtIns: [], modules: settings.modules }),
         reportTo: 'runs',
         maxSlots: settings.io.maxSlots,
+        mark,
       }),
   };
 }

@@ -1,5 +1,7 @@
 /** All commands, in the order of the help. */
 import type { Command } from '../command.ts';
+import { auditCommand } from './audit.ts';
+import { backupCommand } from './backup.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { deadCommand } from './dead.ts';
@@ -22,6 +24,8 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   cancelCommand,
   deadCommand,
+  auditCommand,
+  backupCommand,
   reloadCommand,
   statusCommand,
   sizeCommand,

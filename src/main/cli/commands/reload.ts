@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import { ColibriError, toErrorData } from '../../../actors/kernel/index.ts';
-import { ControlClient } from '../client.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 
@@ -53,7 +51,7 @@ async function reload(context: CommandContext): Promise<unknown> {
     stateDir = await context.deps.stateDirOf(file);
   }
   try {
-    return await new ControlClient(join(stateDir, 'control.sock')).post('/reload', { timeoutMs: RELOAD_MS });
+    return await context.clientAt(stateDir).post('/reload', { timeoutMs: RELOAD_MS });
   } catch (error) {
     throw wrong !== null && error instanceof ColibriError && error.code === 'no-daemon' ? wrong : error;
   }

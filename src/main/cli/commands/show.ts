@@ -1,4 +1,4 @@
-import type { RunDocument } from '../../../actors/control/index.ts';
+import type { ShownRunDocument } from '../../../actors/control/index.ts';
 import type { Command } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { runDetails } from '../render/run.ts';
@@ -8,7 +8,8 @@ export const showCommand: Command = {
   summary: 'show all that is known of one run',
   usage: 'RUN',
   about:
-    'State, times, input, result, error and the last attempts of the run; its progress while it is running.',
+    'State, times, input, result, error and the last attempts of the run; its progress while it is running; who triggered, ' +
+    'cancelled or replayed it, as far as the audit trail reaches.',
   flags: [],
   positionals: { name: 'RUN', min: 1, max: 1 },
   examples: [
@@ -17,7 +18,7 @@ export const showCommand: Command = {
   ],
   async run(context) {
     const path = `/runs/${encodeURIComponent(context.args.positionals[0]!)}`;
-    const document = (await (await context.client()).get(path)) as RunDocument;
+    const document = (await (await context.client()).get(path, { commands: 'true' })) as ShownRunDocument;
     context.show(document, (run) => runDetails(run, { paint: context.paint, isTTY: context.io.isTTY }));
     return ExitCode.Done;
   },

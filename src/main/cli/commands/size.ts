@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { type SizeDocument, sizeDocument } from '../../../actors/control/index.ts';
 import { ColibriError } from '../../../actors/kernel/index.ts';
-import { ControlClient } from '../client.ts';
 import type { Command } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { sizeText } from '../render/size.ts';
@@ -26,8 +24,7 @@ export const sizeCommand: Command = {
     const { config } = await deps.loadConfig(file);
     let document: SizeDocument;
     try {
-      const client = new ControlClient(join(config.stateDir, 'control.sock'));
-      document = (await client.get('/size')) as SizeDocument;
+      document = (await context.clientAt(config.stateDir).get('/size')) as SizeDocument;
     } catch (error) {
       if (!(error instanceof ColibriError) || error.code !== 'no-daemon') throw error;
       document = sizeDocument(await deps.sizeOf(config));

@@ -84,6 +84,6 @@ export function deadLetterList(letters: readonly DeadLetterDocument[], options: 
 }
 
 /** A pipe gets nothing for nothing. */
-function nothing(options: ListOptions, text: string): string {
+export function nothing(options: ListOptions, text: string): string {
   return options.isTTY ? `${text}\n` : '';
 }

@@ -1,5 +1,5 @@
 /** One run with all that is known of it. */
-import type { RunDocument } from '../../../actors/control/index.ts';
+import type { RunDocument, ShownRunDocument } from '../../../actors/control/index.ts';
 import { type Paint, stateColour } from './paint.ts';
 import { oneLine, printableLines } from './text.ts';
 import { durationText } from './time.ts';
@@ -10,26 +10,28 @@ export interface RunOptions {
   readonly isTTY: boolean;
 }
 
-export function runDetails(run: RunDocument, options: RunOptions): string {
+export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   const { paint, isTTY } = options;
   const lines: [string, string][] = [
     ['run', oneLine(run.run)],
     ['task', oneLine(run.task)],
     ['state', paint.paint(stateColour(run.state), run.state)],
-    ['origin', run.origin],
-    ['created', run.created_at],
   ];
+  const note = STATE_NOTES[run.state];
+  if (note !== undefined) lines.push(['note', note]);
+  lines.push(['origin', run.origin], ['created', run.created_at]);
   if (run.started_at !== null) lines.push(['started', run.started_at]);
   if (run.ended_at !== null) lines.push(['ended', run.ended_at]);
   if (run.due_at !== null) lines.push(['due', run.due_at]);
   if (run.duration_ms !== null) lines.push(['took', durationText(run.duration_ms)]);
-  lines.push(['attempt', String(run.attempt)]);
+  lines.push(['attempt', attemptText(run)]);
   if (run.progress !== null) lines.push(['progress', progressText(run.progress)]);
   lines.push(['input', oneLine(run.input)]);
   if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
   lines.push(...errorLines(run.error, isTTY));
+  lines.push(...run.commands.map(commandLine));
   const text = lines.map(([key, value]) => `${paint.paint('dim', key.padEnd(9))} ${value}\n`).join('');
-  return run.attempts.length < 2 ? text : text + attemptLines(run, paint);
+  return saysMore(run) ? text + attemptLines(run, paint) : text;
 }
 
 /** `hash-inbox@… succeeded in 12 ms`: what a waiting trigger prints. */
@@ -52,6 +54,21 @@ export function errorText(error: NonNullable<RunDocument['error']>): string {
   }
   return `${error.code}: ${error.message}${causes.join('')}`;
 }
+
+/** What a state that is met after a start means, and what to do. */
+const STATE_NOTES: Readonly<Record<string, string>> = {
+  interrupted:
+    'the thread or the daemon under it ended; on_interrupted of its task says what follows: rerun, which is the default, runs it again by itself',
+  orphaned:
+    'its task is not in the config: put it back and restart the daemon to run it, or end it with `colibri cancel RUN`',
+};
+
+const DEEDS: Readonly<Record<string, string>> = {
+  trigger: 'triggered',
+  cancel: 'cancelled',
+  'dead replay': 'replayed',
+  'dead purge': 'purged',
+};
 
 const INDENT = '    ';
 
@@ -82,13 +99,31 @@ function errorLines(error: RunDocument['error'], isTTY: boolean): [string, strin
   return lines;
 }
 
-function attemptLines(run: RunDocument, paint: Paint): string {
-  const lines = run.attempts.map((attempt) => {
-    const error = attempt.error === null ? '' : ` ${oneLine(errorText(attempt.error))}`;
-    const state = paint.paint(stateColour(attempt.state), attempt.state);
-    return `  ${attempt.attempt}. ${attempt.started_at} ${state}${error}\n`;
+/** False where the history has nothing that the lines above do not say. */
+function saysMore({ attempts, attempt, ended_at: endedAt }: RunDocument): boolean {
+  return attempts.length > 1 || (attempts.length === 1 && (attempt > 1 || endedAt === null));
+}
+
+function attemptText({ attempt, attempts }: RunDocument): string {
+  const interrupted = attempts.filter(({ state }) => state === 'interrupted').length;
+  return interrupted === 0 ? String(attempt) : `${attempt} (${interrupted} interrupted)`;
+}
+
+/** `1. start  time taken  state  error`; of many attempts only the last are kept. */
+function attemptLines({ attempts }: RunDocument, paint: Paint): string {
+  const forgotten = (attempts[0]?.attempt ?? 1) - 1;
+  const head =
+    forgotten === 0 ? '' : `  ${forgotten} earlier ${forgotten === 1 ? 'one is' : 'ones are'} not kept\n`;
+  const lines = attempts.map(({ attempt, started_at: started, ended_at: ended, state, error }) => {
+    const took = ended === null ? '' : ` ${durationText(Date.parse(ended) - Date.parse(started))}`;
+    const why = error === null ? '' : ` ${oneLine(errorText(error))}`;
+    return `  ${attempt}. ${started}${took} ${paint.paint(stateColour(state), state)}${why}\n`;
   });
-  return `${paint.paint('dim', 'attempts')}\n${lines.join('')}`;
+  return `${paint.paint('dim', 'attempts')}\n${head}${lines.join('')}`;
+}
+
+function commandLine({ action, user, at }: ShownRunDocument['commands'][number]): [string, string] {
+  return [DEEDS[action] ?? action, `${at} by ${oneLine(user)}`];
 }
 
 function progressText(progress: NonNullable<RunDocument['progress']>): string {

@@ -1,7 +1,7 @@
 /** The daemon at a glance: what it is, what waits, what runs, what it costs. */
 import type { StatusDocument } from '../../../actors/control/index.ts';
 import type { Colour, Paint } from './paint.ts';
-import { cutToWidth, oneLine } from './text.ts';
+import { cutToWidth, oneLine, wrap } from './text.ts';
 import { megabytes, uptimeText } from './time.ts';
 
 export interface StatusOptions {
@@ -38,6 +38,7 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
   const { rss, anon, file } = status.memory;
   const memory = `${'memory'.padEnd(nameWidth)}  ${megabytes(rss)} (anon ${megabytes(anon)}, file ${megabytes(file)})`;
   lines.push('', cutToWidth(memory, columns));
+  for (const line of storeTrouble(status.store, columns)) lines.push(paint.paint('red', line));
   if (status.dead_letters > 0) {
     const hint = `dead letters: ${status.dead_letters}, see colibri dead list`;
     lines.push(paint.paint('yellow', cutToWidth(hint, columns)));
@@ -47,6 +48,14 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
       lines.push(paint.paint('yellow', cutToWidth(`thread ${thread} replaced: ${count}`, columns)));
   }
   return `${lines.join('\n')}\n`;
+}
+
+function storeTrouble({ writable, reason, unrecorded }: StatusDocument['store'], columns: number): string[] {
+  if (writable) return [];
+  const text =
+    `the journal cannot be written: ${oneLine(reason ?? 'the reason is not known')}; triggers are refused, the rest goes ` +
+    `on, and ${unrecorded} transitions of runs wait to be kept`;
+  return wrap(text, columns).map((line) => cutToWidth(line, columns));
 }
 
 interface Meter {
@@ -103,6 +112,10 @@ function plain(status: StatusDocument): string {
     ['memory_rss_bytes', status.memory.rss],
     ['memory_anon_bytes', status.memory.anon],
     ['memory_file_bytes', status.memory.file],
+    ['store_kind', status.store.kind],
+    ['store_writable', status.store.writable ? 'yes' : 'no'],
+    ['store_reason', status.store.reason],
+    ['store_unrecorded', status.store.unrecorded],
     ...status.queues.map((q): [string, string] => [`queue_${q.name}`, `${q.depth}/${q.capacity}`]),
     ...status.pools.map((p): [string, string] => [`pool_${p.name}`, `${p.active}/${p.slots}`]),
   ];

@@ -37,6 +37,12 @@ export function uptimeText(seconds: number): string {
   return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`;
 }
 
+/** `812 bytes`, `24 kB`, `3.5 MB`. */
+export function byteText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  return bytes < 1_048_576 ? `${Math.round(bytes / 1024)} kB` : megabytes(bytes);
+}
+
 /** Mebibytes with one digit. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;

@@ -1,0 +1,80 @@
+/** Routes about runs: list, show, cancel, trigger. Live runs are known to their owner, ended ones to the store. */
+import { ColibriError } from '../kernel/index.ts';
+import type { RunView } from '../protocol.ts';
+import { audited, deedsOn } from './audit.ts';
+import { type RunDocument, runDocument, type ShownRunDocument } from './documents.ts';
+import { expectTask, unknownRun } from './not-found.ts';
+import { parseRunFilter, parseShow, parseTrigger } from './requests.ts';
+import type { Route, RouteContext, RouteRequest } from './route.ts';
+
+export const RUN_ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/runs', answer: listRuns },
+  { method: 'GET', path: '/runs/:run', answer: showRun },
+  {
+    method: 'POST',
+    path: '/runs/:run/cancel',
+    answer(request, context) {
+      const { run } = request;
+      const deed = { action: 'cancel', target: run, fields: { run } };
+      return audited({ request, context, deed }, () => cancel(run, context));
+    },
+  },
+  { method: 'POST', path: '/trigger', answer: trigger },
+];
+
+/** A run that both know is live. Newest first. */
+async function listRuns({ query }: RouteRequest, { runs, store }: RouteContext): Promise<unknown> {
+  const filter = parseRunFilter(query);
+  const [live, ended] = await Promise.all([runs.ask('live', filter), store.ask('list', filter)]);
+  const byId = new Map<string, RunView>();
+  for (const view of ended) byId.set(view.run, view);
+  for (const view of live) byId.set(view.run, view);
+  const merged = [...byId.values()].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.run < b.run ? -1 : 1));
+  if (merged.length === 0) await expectTask(filter.task, runs);
+  return { runs: merged.slice(0, filter.limit).map(runDocument) };
+}
+
+/** Who asks for one run after the other need not have the trail searched for each. */
+async function showRun(
+  { run, query }: RouteRequest,
+  { runs, store }: RouteContext,
+): Promise<RunDocument | ShownRunDocument> {
+  const withCommands = parseShow(query);
+  // A run that ends between the two questions has left the first for the second.
+  const view = (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
+  if (view === null) throw unknownRun(run);
+  return withCommands ? { ...runDocument(view), commands: await deedsOn(run, store) } : runDocument(view);
+}
+
+async function cancel(run: string, { runs, store }: RouteContext): Promise<unknown> {
+  try {
+    return { run, state: (await runs.ask('cancel', { run })).state };
+  } catch (error) {
+    if (!(error instanceof ColibriError) || error.code !== 'no-such-run') throw error;
+    const ended = await store.ask('show', { run });
+    if (ended === null) throw unknownRun(run);
+    const got = `${JSON.stringify(run)}, which is over (${ended.state})`;
+    throw new ColibriError('no-such-run', `expected a run that is not over, got ${got}`);
+  }
+}
+
+/** Who waits, waits as long as the run takes; and a full queue that blocks holds the answer back until it is accepted. */
+async function trigger(request: RouteRequest, context: RouteContext): Promise<unknown> {
+  const wanted = parseTrigger(request.body);
+  const { task, force } = wanted;
+  const deed = { action: 'trigger', target: task, fields: { task, force } };
+  return audited(
+    { request, context, deed },
+    async () => {
+      try {
+        const { run, ended } = await context.runs.ask('trigger', wanted, { timeoutMs: null });
+        return { run, ended: ended === null ? null : runDocument(ended) };
+      } catch (error) {
+        if (error instanceof ColibriError && error.code === 'no-such-task')
+          await expectTask(task, context.runs);
+        throw error;
+      }
+    },
+    ({ run }) => ({ run }),
+  );
+}

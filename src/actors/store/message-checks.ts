@@ -1,0 +1,42 @@
+/** Checks of what reaches the store from other threads: cheap, by hand, on the fields that are relied on. */
+import type { StoreMessages } from '../protocol.ts';
+
+export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown) => boolean } = {
+  open: (body) => isObject(body) && typeof body.boot === 'string' && typeof body.kept === 'number',
+  record: isRecord,
+  audit: (body) =>
+    isObject(body) &&
+    typeof body.atMs === 'number' &&
+    typeof body.actor === 'string' &&
+    typeof body.action === 'string' &&
+    isObject(body.fields),
+  backup: (body) => isObject(body) && typeof body.file === 'string',
+};
+
+function isRecord(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const { first, events, dropped } = body;
+  return (
+    Number.isSafeInteger(first) &&
+    Array.isArray(events) &&
+    events.every(isEvent) &&
+    Array.isArray(dropped) &&
+    dropped.every((run) => typeof run === 'string')
+  );
+}
+
+function isEvent(event: unknown): boolean {
+  if (!isObject(event)) return false;
+  const { run, task, state, attempt, atMs } = event;
+  return (
+    typeof run === 'string' &&
+    typeof task === 'string' &&
+    typeof state === 'string' &&
+    typeof attempt === 'number' &&
+    typeof atMs === 'number'
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

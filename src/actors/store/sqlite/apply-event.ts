@@ -1,0 +1,126 @@
+/** One transition into the rows of its run. The transaction, and what becomes of it after an error, are the caller's. */
+import { withoutStack } from '../../kernel/errors.ts';
+import type { RunEvent } from '../../protocol.ts';
+import { isTerminal } from '../../runs/run-states.ts';
+import { attemptsAfter, endsAttempt, foldEvent } from '../run-history.ts';
+import type { JournalBounds } from './bounds.ts';
+import { type Database, SqliteCode, sqliteCode } from './database.ts';
+import { attemptsOf } from './rows.ts';
+import type { Statements } from './statements.ts';
+import type { TaskMarks } from './task-marks.ts';
+
+export interface Connection {
+  readonly database: Database;
+  readonly statements: Statements;
+  readonly bounds: JournalBounds;
+  readonly marks: TaskMarks;
+}
+
+export function applyEvent(event: RunEvent, connection: Connection): void {
+  const { statements } = connection;
+  const { state, occurrenceMs } = event;
+  if (occurrenceMs !== undefined) statements.occurrenceHandled.run(Math.floor(occurrenceMs), event.task);
+  if (event.quiet === true) return;
+  if (event.origin !== undefined && insert(event, connection)) return;
+  const over = isTerminal(state);
+  if (!update(event, connection)) {
+    insert(event, connection);
+  } else {
+    if (over) countEnd(event, connection);
+    if (endsAttempt(event)) keepAttempt(event, statements);
+  }
+}
+
+/** False where there is a live run of this id: then it is one more transition of that one. */
+function insert(event: RunEvent, connection: Connection): boolean {
+  try {
+    insertFirst(event, connection);
+  } catch (error) {
+    if (sqliteCode(error) !== SqliteCode.Constraint) throw error;
+    const { statements, bounds } = connection;
+    const old = statements.show.get(event.run);
+    if (old === undefined) throw error;
+    if (old.ended_ms === null) return false;
+    // A file that is offered again: what its run was before makes room.
+    const wasDead = Number(statements.letterDropped.run(event.run).changes);
+    statements.deleteRun.run(event.run);
+    bounds.count(wasDead === 1 ? 0 : -1, old.result === null ? 0 : -1);
+    insertFirst(event, connection);
+  }
+  if (isTerminal(event.state)) countEnd(event, connection);
+  return true;
+}
+
+function insertFirst(event: RunEvent, { statements }: Connection): void {
+  const view = foldEvent(undefined, event);
+  statements.insertRun.run(
+    view.run,
+    view.task,
+    view.state,
+    view.attempt,
+    event.state === 'interrupted' ? 1 : 0,
+    view.origin,
+    Math.floor(view.createdAtMs),
+    whole(event.dueAtMs),
+    whole(view.startedAtMs),
+    whole(view.endedAtMs),
+    view.durationMs,
+    event.mark ?? null,
+    view.input === '{}' ? null : view.input,
+    view.result,
+    view.error === null ? null : JSON.stringify(view.error),
+    view.attempts.length === 0 ? null : JSON.stringify(view.attempts),
+    event.dead === true ? 1 : 0,
+  );
+}
+
+/** False where the run is not known, or over. */
+function update(event: RunEvent, { statements }: Connection): boolean {
+  const { run, state, attempt, atMs, durationMs = null } = event;
+  if (state === 'running') return statements.runBegan.run(attempt, Math.floor(atMs), run).changes === 1;
+  const error = event.error == null ? null : JSON.stringify(withoutStack(event.error));
+  if (!isTerminal(state)) {
+    const interruptions = state === 'interrupted' ? 1 : 0;
+    const { changes } = statements.runMoved.run(
+      state,
+      attempt,
+      whole(event.dueAtMs),
+      durationMs,
+      error,
+      interruptions,
+      run,
+    );
+    return changes === 1;
+  }
+  const startedAtMs = durationMs === null ? null : Math.floor(atMs - durationMs);
+  const dead = event.dead === true ? 1 : 0;
+  const { changes } = statements.runEnded.run(
+    state,
+    attempt,
+    Math.floor(atMs),
+    startedAtMs,
+    durationMs,
+    event.result ?? null,
+    error,
+    dead,
+    run,
+  );
+  return changes === 1;
+}
+
+function countEnd(event: RunEvent, { bounds, marks }: Connection): void {
+  bounds.count(event.dead === true ? 0 : 1, event.result == null ? 0 : 1);
+  if (event.mark !== undefined && (event.state === 'success' || event.state === 'failed')) {
+    marks.add(event.task, event.mark);
+  }
+}
+
+function keepAttempt(event: RunEvent, { attempts, setAttempts }: Statements): void {
+  const kept = attemptsOf(attempts.get(event.run)?.attempts);
+  const after = attemptsAfter(kept, event);
+  if (after !== kept) setAttempts.run(JSON.stringify(after), event.run);
+}
+
+function whole(ms: number | null | undefined): number | null {
+  return ms == null ? null : Math.floor(ms);
+}

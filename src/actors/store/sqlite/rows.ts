@@ -1,0 +1,99 @@
+/**
+ * From rows of the journal to what the port speaks of. Pure. A disk may have changed bytes that nothing checks: a text
+ * which cannot be read is as good as none, so that one row does not hold up the others.
+ */
+import type { ErrorData } from '../../kernel/errors.ts';
+import type { AttemptView, AuditEntry, RunOrigin, RunView, StoredLetter, StoredRun } from '../../protocol.ts';
+import { RUN_STATES, RunState } from '../../runs/run-states.ts';
+import type { Row, SqlValue } from './database.ts';
+
+export function viewOf(row: Row): RunView {
+  return {
+    run: row.run as string,
+    task: row.task as string,
+    state: stateOf(row),
+    attempt: row.attempt as number,
+    origin: row.origin as RunOrigin,
+    createdAtMs: row.created_ms as number,
+    startedAtMs: row.started_ms as number | null,
+    endedAtMs: row.ended_ms as number | null,
+    durationMs: row.duration_ms as number | null,
+    dueAtMs: row.ended_ms === null ? (row.due_ms as number | null) : null,
+    input: inputOf(row),
+    result: row.result as string | null,
+    error: parsed<ErrorData>(row.error),
+    progress: null,
+    attempts: attemptsOf(row.attempts),
+  };
+}
+
+export function storedRunOf(row: Row): StoredRun {
+  return {
+    run: row.run as string,
+    task: row.task as string,
+    state: stateOf(row),
+    attempt: row.attempt as number,
+    interruptions: row.interruptions as number,
+    origin: row.origin as RunOrigin,
+    createdAtMs: row.created_ms as number,
+    dueAtMs: (row.due_ms ?? row.created_ms) as number,
+    startedAtMs: row.started_ms as number | null,
+    input: inputOf(row),
+    mark: row.mark as string | null,
+    error: parsed<ErrorData>(row.error),
+    attempts: attemptsOf(row.attempts),
+  };
+}
+
+export function letterOf(row: Row): StoredLetter {
+  return {
+    run: row.run as string,
+    task: row.task as string,
+    diedAtMs: row.ended_ms as number,
+    attempts: row.attempt as number,
+    input: inputOf(row),
+    mark: row.mark as string | null,
+    error: parsed<ErrorData>(row.error),
+  };
+}
+
+export function auditOf(row: Row): AuditEntry {
+  return {
+    atMs: row.at_ms as number,
+    actor: row.actor as string,
+    action: row.action as string,
+    target: row.target as string | null,
+    fields: parsed<Record<string, unknown>>(row.fields) ?? {},
+  };
+}
+
+export function attemptsOf(text: SqlValue | undefined): readonly AttemptView[] {
+  const attempts = parsed<AttemptView[]>(text);
+  return Array.isArray(attempts) ? attempts : [];
+}
+
+/** Code units of text in a row: what sending it costs. */
+export function textOf(row: Row): number {
+  let text = 0;
+  for (const value of Object.values(row)) if (typeof value === 'string') text += value.length;
+  return text;
+}
+
+function inputOf(row: Row): string {
+  return (row.input as string | null) ?? '{}';
+}
+
+/** Of one that is not known nothing can be said but that it was not carried through. */
+function stateOf({ state }: Row): RunState {
+  return RUN_STATES.find((known) => known === state) ?? RunState.Interrupted;
+}
+
+function parsed<T extends object>(text: SqlValue | undefined): T | null {
+  if (typeof text !== 'string') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? (value as T | null) : null;
+  } catch {
+    return null;
+  }
+}

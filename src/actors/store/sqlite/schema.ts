@@ -1,0 +1,65 @@
+/**
+ * The schema of the journal, as numbered migrations: the nth takes a file from version n − 1 to n
+ * (`PRAGMA user_version`). One that was released is never changed.
+ *
+ * Times are wall times in ms. `rowid` of `runs` is the order of creation.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE boot (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    boot TEXT NOT NULL,
+    kept INTEGER NOT NULL,       -- ordinal of the last transition of this boot that is here
+    clean INTEGER NOT NULL       -- 1: the daemon closed the journal
+  ) STRICT;
+
+  CREATE TABLE runs (
+    run TEXT NOT NULL UNIQUE,    -- task and occurrence: at most one of an id, so at most one that is live
+    task TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    interruptions INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    due_ms INTEGER,              -- null: at its creation
+    started_ms INTEGER,
+    ended_ms INTEGER,            -- null: it is not over
+    duration_ms REAL,
+    mark TEXT,
+    input TEXT,                  -- null: {}
+    result TEXT,
+    error TEXT,                  -- JSON of ErrorData, without stacks
+    attempts TEXT,               -- JSON list of AttemptView, the oldest first
+    dead INTEGER NOT NULL        -- 1: a dead letter
+  ) STRICT;
+  CREATE INDEX runs_over ON runs (ended_ms) WHERE ended_ms IS NOT NULL AND dead = 0;
+  CREATE INDEX runs_dead ON runs (ended_ms) WHERE dead = 1;
+  CREATE INDEX runs_results ON runs (ended_ms) WHERE result IS NOT NULL;
+
+  CREATE TABLE tasks (
+    id INTEGER PRIMARY KEY,
+    task TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  CREATE TABLE marks (           -- files that were dealt with
+    task INTEGER NOT NULL,       -- tasks.id
+    mark BLOB NOT NULL,          -- 8 bytes
+    PRIMARY KEY (task, mark)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE schedules (
+    task TEXT PRIMARY KEY,
+    schedule TEXT NOT NULL,
+    handled_ms INTEGER NOT NULL  -- occurrences up to this instant were dealt with
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT,
+    fields TEXT NOT NULL         -- JSON object
+  ) STRICT;
+  `,
+];

@@ -1,0 +1,296 @@
+/**
+ * The Store in SQLite: what was appended is in a transaction that the next `commit` ends. What it holds in memory is a
+ * cache of pages and a few counters.
+ *
+ *   append ─▶ transaction ─ commit ─▶ kept          trouble ─▶ rolled back, as of the last commit
+ */
+
+import { ColibriError, toErrorData } from '../../kernel/errors.ts';
+import type {
+  AuditEntry,
+  RecordBatch,
+  RunFilter,
+  RunView,
+  StoreMessages,
+  StoreOpening,
+} from '../../protocol.ts';
+import { Appended, type Retention, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
+import { applyEvent, type Connection } from './apply-event.ts';
+import { backUp } from './backup.ts';
+import { JournalBounds } from './bounds.ts';
+import type { Database } from './database.ts';
+import { isDamage, type OpenJournalOptions, openJournal } from './open-journal.ts';
+import { auditOf, letterOf, storedRunOf, textOf, viewOf } from './rows.ts';
+import { prepareStatements } from './statements.ts';
+import { TaskMarks } from './task-marks.ts';
+import { troubleOf } from './trouble.ts';
+
+export interface SqliteStoreOptions extends OpenJournalOptions {
+  readonly retention: Retention;
+}
+
+/** A page of runs or letters: at most so many, and no more after so many code units of text. */
+const PAGE_ROWS = 500;
+const PAGE_TEXT = 1024 * 1024;
+/** Free pages given back in one rest: 4 MB. */
+const REST_PAGES = 1024;
+
+export class SqliteStore implements Store {
+  readonly abilities = { durable: true } as const;
+  readonly #options: SqliteStoreOptions;
+  #connection: Connection | null = null;
+  #boot = '';
+  #kept = 0;
+  /** Ordinal of the last transition in the open transaction. */
+  #staged = 0;
+  #closed = false;
+  #written = false;
+  /** A question failed, and what was in the transaction went with it: the next write says so. */
+  #lost: StoreTrouble | null = null;
+  /** No damage was met: the next start need not look for any. */
+  #sound = true;
+
+  constructor(options: SqliteStoreOptions) {
+    this.#options = options;
+  }
+
+  get kept(): number {
+    return this.#kept;
+  }
+
+  open(boot: string, kept: number): StoreOpening {
+    const { taken, setAside } = openJournal(this.#options, true, (database) => {
+      const connection = this.#connect(database);
+      const { statements } = connection;
+      const before = statements.boot.get();
+      const continues = before?.boot === boot;
+      const reached = continues ? Math.max(Number(before?.kept), kept) : kept;
+      const crashed = before?.clean === 0 && !continues;
+      const unfinished = Number(statements.countUnfinished.get()?.n);
+      const letters = Number(statements.countLetters.get()?.n);
+      statements.setBoot.run(boot, reached);
+      return { connection, reached, crashed, unfinished, letters };
+    });
+    const { connection, reached, crashed, unfinished, letters } = taken;
+    this.#connection = connection;
+    this.#boot = boot;
+    this.#kept = reached;
+    this.#staged = reached;
+    return { durable: true, crashed: crashed || setAside !== null, setAside, unfinished, letters };
+  }
+
+  append(batch: RecordBatch): Appended {
+    this.#tellLost();
+    const last = batch.first + batch.events.length - 1;
+    // One that only drops letters is known when something after it is: batches come in order.
+    if (Math.max(last, batch.first) <= this.#staged) return Appended.Known;
+    if (batch.first > this.#staged + 1) return Appended.Gap;
+    return this.#guarded(() => {
+      const connection = this.#begun();
+      for (const event of batch.events.slice(this.#staged + 1 - batch.first)) applyEvent(event, connection);
+      for (const run of batch.dropped) {
+        connection.bounds.count(Number(connection.statements.letterDropped.run(run).changes), 0);
+      }
+      this.#staged = Math.max(this.#staged, last);
+      return Appended.Applied;
+    });
+  }
+
+  commit(): void {
+    this.#tellLost();
+    if (this.#connection?.database.isTransaction !== true) return;
+    this.#guarded(() => {
+      const { statements, bounds } = this.#begun();
+      bounds.prune();
+      // Where the file was taken away meanwhile, its successor does not know of this boot.
+      statements.setBoot.run(this.#boot, this.#staged);
+      statements.commit.run();
+      this.#kept = this.#staged;
+      this.#written = true;
+    });
+  }
+
+  list({ task, state, limit }: RunFilter): readonly RunView[] {
+    return this.#asked(({ statements }) => statements.list.all(task, state, limit).map(viewOf));
+  }
+
+  show(run: string): RunView | null {
+    return this.#asked(({ statements }) => {
+      const row = statements.show.get(run);
+      return row === undefined ? null : viewOf(row);
+    });
+  }
+
+  marked(task: string, marks: readonly string[]): ReadonlySet<string> {
+    return this.#asked((connection) => connection.marks.of(task, marks));
+  }
+
+  unfinished(after: number): StoreMessages['unfinished']['reply'] {
+    return this.#asked(({ statements }) => {
+      const runs = [];
+      let text = 0;
+      let position = after;
+      for (const row of statements.unfinished.iterate(after, PAGE_ROWS + 1)) {
+        if (runs.length === PAGE_ROWS || text > PAGE_TEXT) return { runs, next: position };
+        runs.push(storedRunOf(row));
+        text += textOf(row);
+        position = row.position as number;
+      }
+      return { runs, next: null };
+    });
+  }
+
+  /** Positions are places in the order of death: nothing is added or dropped while pages are asked for. */
+  letters(after: number): StoreMessages['letters']['reply'] {
+    return this.#asked(({ statements }) => {
+      const letters = [];
+      let text = 0;
+      for (const row of statements.letters.iterate(after, PAGE_ROWS + 1)) {
+        if (letters.length === PAGE_ROWS || text > PAGE_TEXT)
+          return { letters, next: after + letters.length };
+        letters.push(letterOf(row));
+        text += textOf(row);
+      }
+      return { letters, next: null };
+    });
+  }
+
+  mount({ atMs, schedules }: StoreMessages['mount']['body']): readonly number[] {
+    return this.#asked(() => {
+      const { statements } = this.#begun();
+      const known = new Map(statements.schedules.all().map((row) => [row.task, row]));
+      const handledMs = schedules.map(({ task, schedule }) => {
+        const row = known.get(task);
+        known.delete(task);
+        if (row?.schedule === schedule) return row.handled_ms as number;
+        statements.setSchedule.run(task, schedule, Math.floor(atMs));
+        return atMs;
+      });
+      for (const task of known.keys()) statements.deleteSchedule.run(task as string);
+      this.commit();
+      return handledMs;
+    });
+  }
+
+  audit({ atMs, actor, action, target, fields }: AuditEntry): void {
+    this.#guarded(() => {
+      const { statements, bounds } = this.#begun();
+      statements.addAudit.run(Math.floor(atMs), actor, action, target, JSON.stringify(fields));
+      bounds.countAudit();
+    });
+  }
+
+  audits(limit: number): readonly AuditEntry[] {
+    return this.#asked(({ statements }) => statements.audits.all(limit).map(auditOf));
+  }
+
+  backup(file: string): Promise<number> {
+    return backUp(this.#connected().database, file);
+  }
+
+  usage(): StoreUsage {
+    return { history: this.#asked(({ bounds }) => bounds.usedBytes), live: 0, marks: 0 };
+  }
+
+  rest(): void {
+    const database = this.#connection?.database;
+    if (!this.#written || database === undefined || database.isTransaction) return;
+    try {
+      database.exec(`PRAGMA incremental_vacuum(${REST_PAGES}); PRAGMA wal_checkpoint(TRUNCATE)`);
+      this.#written = false;
+    } catch (error) {
+      if (troubleOf(error) === null) throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#connection === null) return;
+    try {
+      this.commit();
+      if (this.#sound) this.#connection.statements.setClean.run();
+      this.#connection.database.close();
+    } catch {
+      // The next start finds that it was not closed.
+    }
+    this.#connection = null;
+  }
+
+  /** Anew after an error: a commit that failed may be in the file all the same. */
+  #connected(): Connection {
+    if (this.#connection !== null) return this.#connection;
+    if (this.#closed) throw new ColibriError('store-failed', 'expected an open journal, got a closed one');
+    try {
+      const { taken } = openJournal(this.#options, false, (database) => {
+        const connection = this.#connect(database);
+        return { connection, row: connection.statements.boot.get() };
+      });
+      const { connection, row } = taken;
+      if (row?.boot === this.#boot) this.#kept = Math.max(this.#kept, Number(row.kept));
+      this.#staged = this.#kept;
+      this.#connection = connection;
+      return connection;
+    } catch (error) {
+      throw new StoreTrouble(toErrorData(error, 'store-failed').message, { cause: error });
+    }
+  }
+
+  #connect(database: Database): Connection {
+    const statements = prepareStatements(database);
+    const { retention, nowMs } = this.#options;
+    const bounds = new JournalBounds(statements, retention, nowMs);
+    return { database, statements, bounds, marks: new TaskMarks(statements) };
+  }
+
+  /** With a transaction that is open. */
+  #begun(): Connection {
+    const connection = this.#connected();
+    if (!connection.database.isTransaction) connection.statements.begin.run();
+    return connection;
+  }
+
+  #asked<T>(question: (connection: Connection) => T): T {
+    const owing = this.#lost !== null || this.#connection?.database.isTransaction === true;
+    try {
+      return this.#guarded(() => question(this.#connected()));
+    } catch (error) {
+      if (owing && error instanceof StoreTrouble) this.#lost = error;
+      throw error;
+    }
+  }
+
+  #tellLost(): void {
+    const lost = this.#lost;
+    this.#lost = null;
+    if (lost !== null) throw lost;
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.#rollBack(error);
+      throw error instanceof StoreTrouble ? error : (troubleOf(error) ?? error);
+    }
+  }
+
+  /** Counters and the connection itself are not trusted after an error: both are made anew when they are needed. */
+  #rollBack(error: unknown): void {
+    if (isDamage(error)) this.#sound = false;
+    this.#staged = this.#kept;
+    const connection = this.#connection;
+    this.#connection = null;
+    if (connection === null) return;
+    try {
+      if (connection.database.isTransaction) connection.database.exec('ROLLBACK');
+    } catch {
+      // Its end rolls it back too.
+    }
+    try {
+      connection.database.close();
+    } catch {
+      // The first error is the one that counts.
+    }
+  }
+}

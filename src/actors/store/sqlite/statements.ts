@@ -1,0 +1,100 @@
+/** Every statement on the journal while it is open, prepared once. Arguments in the order they are bound. */
+import type { Database, Statement } from './database.ts';
+
+export type Statements = Readonly<Record<keyof typeof SQL, Statement>>;
+
+export function prepareStatements(database: Database): Statements {
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
+  return Object.fromEntries(prepared) as Statements;
+}
+
+const VIEW = `run, task, state, attempt, interruptions, origin, created_ms, due_ms, started_ms, ended_ms, duration_ms,
+  mark, input, result, error, attempts`;
+
+export const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+
+  /** → boot, kept, clean */
+  boot: 'SELECT boot, kept, clean FROM boot',
+  /** boot, kept */
+  setBoot: `INSERT INTO boot (id, boot, kept, clean) VALUES (1, ?, ?, 0)
+    ON CONFLICT (id) DO UPDATE SET boot = excluded.boot, kept = excluded.kept, clean = 0`,
+  setClean: 'UPDATE boot SET clean = 1',
+
+  /** The columns of `VIEW`, then dead. */
+  insertRun: `INSERT INTO runs (${VIEW}, dead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  /** attempt, started_ms, run */
+  runBegan: `UPDATE runs SET state = 'running', attempt = ?, started_ms = ? WHERE run = ? AND ended_ms IS NULL`,
+  /** state, attempt, ended_ms, started_ms if there is none, duration_ms, result, error, dead, run */
+  runEnded: `UPDATE runs SET state = ?, attempt = ?, ended_ms = ?, started_ms = coalesce(started_ms, ?),
+    duration_ms = coalesce(?, duration_ms), result = ?, error = ?, dead = ? WHERE run = ? AND ended_ms IS NULL`,
+  /** state, attempt, due_ms, duration_ms, error, interruptions to be added, run */
+  runMoved: `UPDATE runs SET state = ?, attempt = ?, due_ms = coalesce(?, due_ms),
+    duration_ms = coalesce(?, duration_ms), error = coalesce(?, error), interruptions = interruptions + ?
+    WHERE run = ? AND ended_ms IS NULL`,
+  /** run → attempts */
+  attempts: 'SELECT attempts FROM runs WHERE run = ?',
+  /** attempts, run */
+  setAttempts: 'UPDATE runs SET attempts = ? WHERE run = ?',
+  /** run */
+  deleteRun: 'DELETE FROM runs WHERE run = ?',
+  /** run */
+  letterDropped: 'UPDATE runs SET dead = 0 WHERE run = ? AND dead = 1',
+
+  /** run */
+  show: `SELECT ${VIEW} FROM runs WHERE run = ?`,
+  /** task or null, state or null, limit */
+  list: `SELECT ${VIEW} FROM runs WHERE (?1 IS NULL OR task = ?1) AND (?2 IS NULL OR state = ?2)
+    ORDER BY rowid DESC LIMIT ?3`,
+  /** after, limit */
+  unfinished: `SELECT rowid AS position, ${VIEW} FROM runs WHERE ended_ms IS NULL AND rowid > ? ORDER BY rowid LIMIT ?`,
+  countUnfinished: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NULL',
+  /** How many are passed by, limit */
+  letters: `SELECT ${VIEW} FROM runs WHERE dead = 1 ORDER BY ended_ms, rowid LIMIT ?2 OFFSET ?1`,
+  countLetters: 'SELECT count(*) AS n FROM runs WHERE dead = 1',
+
+  countOver: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NOT NULL AND dead = 0',
+  countResults: 'SELECT count(*) AS n FROM runs WHERE result IS NOT NULL',
+  /** How many */
+  forgetOldest: `DELETE FROM runs WHERE rowid IN
+    (SELECT rowid FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
+  /** Bytes: of all but the newest that fit. */
+  forgetBeyondBytes: `DELETE FROM runs WHERE rowid IN (SELECT id FROM (
+      SELECT rowid AS id, sum(200 + length(run) + coalesce(length(input), 0) + coalesce(length(result), 0)
+        + coalesce(length(error), 0) + coalesce(length(attempts), 0)) OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
+      FROM runs WHERE ended_ms IS NOT NULL AND dead = 0) WHERE total > ?)`,
+  /** How many */
+  forgetResults: `UPDATE runs SET result = NULL WHERE rowid IN
+    (SELECT rowid FROM runs WHERE result IS NOT NULL ORDER BY ended_ms, rowid LIMIT ?)`,
+  /** ended_ms before which a result is too old */
+  forgetOldResults: 'UPDATE runs SET result = NULL WHERE result IS NOT NULL AND ended_ms < ?',
+
+  tasks: 'SELECT id, task FROM tasks',
+  /** task → id */
+  addTask: 'INSERT INTO tasks (task) VALUES (?) RETURNING id',
+  /** tasks.id, mark */
+  addMark: 'INSERT OR IGNORE INTO marks (task, mark) VALUES (?, ?)',
+  /** tasks.id, mark */
+  hasMark: 'SELECT 1 AS found FROM marks WHERE task = ? AND mark = ?',
+
+  schedules: 'SELECT task, schedule, handled_ms FROM schedules',
+  /** task, schedule, handled_ms */
+  setSchedule: `INSERT INTO schedules (task, schedule, handled_ms) VALUES (?, ?, ?)
+    ON CONFLICT (task) DO UPDATE SET schedule = excluded.schedule, handled_ms = excluded.handled_ms`,
+  /** task */
+  deleteSchedule: 'DELETE FROM schedules WHERE task = ?',
+  /** handled_ms, task */
+  occurrenceHandled: 'UPDATE schedules SET handled_ms = max(handled_ms, ?) WHERE task = ?',
+
+  /** at_ms, actor, action, target, fields */
+  addAudit: 'INSERT INTO audit (at_ms, actor, action, target, fields) VALUES (?, ?, ?, ?, ?)',
+  /** How many are kept */
+  trimAudit: 'DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?',
+  /** limit */
+  audits: 'SELECT at_ms, actor, action, target, fields FROM audit ORDER BY id DESC LIMIT ?',
+
+  pages: 'PRAGMA page_count',
+  freePages: 'PRAGMA freelist_count',
+  pageSize: 'PRAGMA page_size',
+} as const;
