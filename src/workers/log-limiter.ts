@@ -45,8 +45,10 @@ export class LogLimiter {
 
   #tell(): void {
     const { clock, thread, write } = this.#options;
-    const msg = `expected at most ${LOG_LINES_PER_SECOND} log lines a second from the ${thread} thread, left out ${this.#left}; log less, or in summary`;
+    const fields = { thread, left_out: this.#left, per_second: LOG_LINES_PER_SECOND };
     this.#left = 0;
-    write({ level: 'warn', atMs: clock.wallMs(), msg, fields: null });
+    // Always the same words: telemetry knows by them how often they came.
+    const msg = 'too many log lines, the rest was left out; log less, or in summary';
+    write({ level: 'warn', atMs: clock.wallMs(), msg, fields });
   }
 }

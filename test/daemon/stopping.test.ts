@@ -7,16 +7,16 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { daemonInside } from '../support/daemon-inside.ts';
 import { colibri, DaemonProcess, writeConfig } from '../support/daemon-process.ts';
+import { RUN } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const BIN = fileURLToPath(new URL('../../src/main/cli/bin.ts', import.meta.url));
 const tasks = [{ name: 'quick', kind: 'io', handler: 'noop' }];
 
 function start(dir: string, stdout: number | 'pipe' = 'pipe') {
-  const child = spawn(process.execPath, [BIN, 'run'], { cwd: dir, stdio: ['ignore', stdout, 'pipe'] });
+  const [file, ...args] = RUN;
+  const child = spawn(file, args, { cwd: dir, stdio: ['ignore', stdout, 'pipe'] });
   let stderr = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createDeps } from '../../src/main/cli/deps.ts';
 import type { CliIo } from '../../src/main/cli/io.ts';
 import { main } from '../../src/main/cli/main.ts';
+import { RUN } from './program.ts';
 import type { HasAfter } from './temp-dir.ts';
-
-const BIN = fileURLToPath(new URL('../../src/main/cli/bin.ts', import.meta.url));
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -54,7 +52,8 @@ export class DaemonProcess {
 
   private constructor(dir: string) {
     this.dir = dir;
-    this.child = spawn(process.execPath, [BIN, 'run'], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [file, ...args] = RUN;
+    this.child = spawn(file, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
     this.exited = once(this.child, 'exit').then(
       ([code, signal]) => (code as number | null) ?? `${signal}`,
     ) as Promise<number>;

@@ -216,3 +216,19 @@ test('a flood of log lines takes no run event and no question from the actor', a
   assert.ok(system.undeliverable.counts.dropped > 0);
   await system.close();
 });
+
+test('a flood of printed texts, each another one, takes nothing from the lines of the daemon itself', async () => {
+  const clock = new TestClock();
+  const { send, lines } = rig(clock);
+  const atMs = clock.wallMs();
+  for (let index = 0; index < 5000; index++) {
+    const fields = { thread: 'guest', printed: true };
+    await send('log', { level: 'info', atMs, msg: `printed line ${index}`, fields });
+  }
+  await send('log', { level: 'warn', atMs, msg: 'too many log lines', fields: { thread: 'guest' } });
+  await clock.advance(10_000);
+  const written = (await lines()) as readonly { msg: string; count?: number }[];
+  assert.equal(written.filter(({ msg }) => msg.startsWith('printed line')).length, 100);
+  assert.equal(written.filter(({ msg }) => msg === 'too many log lines').length, 1);
+  assert.equal(written.find(({ msg }) => msg === 'more printed lines')?.count, 4900);
+});

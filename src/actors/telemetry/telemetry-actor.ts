@@ -31,6 +31,8 @@ import { Summaries } from './summaries.ts';
 
 export const RUN_LINES_PER_SECOND = 20;
 export const LOG_LINES_PER_SECOND = 100;
+/** Stands for all lines that modules printed. */
+const PRINTED = 'more printed lines';
 const VIEW_TIMEOUT_MS = 1000;
 const FLUSH_MS = 100;
 const FLUSH_PRETTY_MS = 20;
@@ -194,21 +196,26 @@ class Telemetry implements Behaviour<TelemetryMessages> {
     if (many !== null) this.#log('warn', 'many dead letters', { ...many });
   }
 
-  /** A line of the daemon itself (budget by its message) or of a handler (budget by its task). */
+  /**
+   * A line of the daemon itself (budget by its message), of a handler (budget by its task), or one that a module printed:
+   * those share a budget, or each text would have one and together take away what is left for the daemon's own.
+   */
   #record(record: LogRecord): void {
     if (!this.#logger.enabled(record.level)) return;
     const task = record.fields?.task;
+    const printed = record.fields?.printed === true;
     const budget =
       typeof task === 'string'
         ? this.#counters.of(task).budget('log')
-        : this.#summaries.ownBudget(record.msg);
+        : this.#summaries.ownBudget(printed ? PRINTED : record.msg);
     if (budget.take(this.#clock.monoMs(), LOG_LINES_PER_SECOND)) {
       this.#logger.log(record);
       return;
     }
     if (this.#summaries.has(budget)) return;
     const about = typeof task === 'string' ? task : undefined;
-    const msg = about === undefined ? `${record.msg} (more of the same)` : 'more lines of the task';
+    const same = printed ? PRINTED : `${record.msg} (more of the same)`;
+    const msg = about === undefined ? same : 'more lines of the task';
     this.#summaries.add(budget, (count) => this.#summary(record.level, msg, about, count));
   }
 

@@ -232,7 +232,10 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       return connection;
     } catch (error) {
-      throw new StoreTrouble(toErrorData(error, 'store-failed').message, { cause: error });
+      const cause = error instanceof Error ? error.cause : null;
+      throw (
+        troubleOf(cause) ?? new StoreTrouble(toErrorData(error, 'store-failed').message, { cause: error })
+      );
     }
   }
 
@@ -270,14 +273,15 @@ export class SqliteStore implements Store {
     try {
       return work();
     } catch (error) {
-      this.#rollBack(error);
-      throw error instanceof StoreTrouble ? error : (troubleOf(error) ?? error);
+      const trouble = error instanceof StoreTrouble ? error : troubleOf(error);
+      this.#rollBack();
+      if (trouble !== null && isDamage(trouble.cause)) this.#sound = false;
+      throw trouble ?? error;
     }
   }
 
   /** Counters and the connection itself are not trusted after an error: both are made anew when they are needed. */
-  #rollBack(error: unknown): void {
-    if (isDamage(error)) this.#sound = false;
+  #rollBack(): void {
     this.#staged = this.#kept;
     const connection = this.#connection;
     this.#connection = null;
