@@ -35,7 +35,7 @@ test('ready runs are taken in the order they were created, with what they were g
   runs.restore(stored('a@3', { attempt: 1 }));
   assert.equal(depth('ready'), 3);
   assert.deepEqual(events, [], 'the journal has them already');
-  pool.wake();
+  runs.restored();
   assert.deepEqual([...pool.held.keys()], ['a@1', 'a@2']);
   assert.deepEqual(JSON.parse(pool.taken[1]!.input), { x: 1, y: 2 });
   finish('a@1');
@@ -119,7 +119,7 @@ test('a task that is gone: its runs are orphaned, can be cancelled, and run when
   for (const state of ['ready', 'pending', 'retrying', 'running', 'interrupted', 'orphaned'] as const) {
     before.runs.restore(stored(`a@${state}`, { state, attempt: 1 }));
   }
-  before.pool.wake();
+  before.runs.restored();
   await before.settle();
   assert.equal(before.pool.active, 0);
   assert.equal(before.runs.orphaned, 6);
@@ -130,7 +130,7 @@ test('a task that is gone: its runs are orphaned, can be cancelled, and run when
 
   const after = setup([taskSpec({ name: 'a' })], { slots: 1 });
   after.runs.restore(stored('a@pending', { state: 'orphaned', attempt: 1 }));
-  after.pool.wake();
+  after.runs.restored();
   await after.settle();
   assert.equal(after.pool.held.get('a@pending')?.attempt, 2);
 });
@@ -187,7 +187,7 @@ test('any mix of states: each run ends, each ready one runs, none twice at a tim
       for (const [index, { state, task, interruptions }] of left.entries()) {
         s.runs.restore(stored(`${task}@${index}`, { state, task, interruptions, attempt: 1 }));
       }
-      s.pool.wake();
+      s.runs.restored();
       for (let round = 0; round < 100 && s.runs.table.size > s.runs.orphaned; round++) {
         for (const run of [...s.pool.held.keys()]) s.finish(run);
         await s.clock.advance(1000);

@@ -227,7 +227,7 @@ test('a flood of printed texts, each another one, takes nothing from the lines o
   }
   await send('log', { level: 'warn', atMs, msg: 'too many log lines', fields: { thread: 'guest' } });
   await clock.advance(10_000);
-  const written = (await lines()) as readonly { msg: string; count?: number }[];
+  const written = (await lines()) as unknown as readonly { msg: string; count?: number }[];
   assert.equal(written.filter(({ msg }) => msg.startsWith('printed line')).length, 100);
   assert.equal(written.filter(({ msg }) => msg === 'too many log lines').length, 1);
   assert.equal(written.find(({ msg }) => msg === 'more printed lines')?.count, 4900);

@@ -198,6 +198,11 @@ export class Runs {
     restoreRun(stored, this.#restoration);
   }
 
+  /** All of them are there: slots may take what is ready. */
+  restored(): void {
+    this.#door.wakeAll();
+  }
+
   restoreLetter(letter: StoredLetter): void {
     this.#dead.add(restoredLetter(letter, this.#table));
   }
