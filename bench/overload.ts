@@ -2,8 +2,7 @@
  * Overload: a producer that offers ten times what the pool can do. With `block` the producer is held back, with
  * `reject` the surplus is refused and counted; in both the queue stays within its capacity and memory flat.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { GarbageCollector, usedHeapBytes } from '../src/actors/kernel/index.ts';
 import { startBenchDaemon } from './bench-daemon.ts';
 import { type BenchRow, rounded } from './bench-row.ts';
 
@@ -27,8 +26,13 @@ async function overload(whenFull: 'block' | 'reject', seconds: number): Promise<
       { name: 'slow', kind: 'io', handler: 'sleep', with: { ms: RUN_MS }, overlap: 'allow', max_retry: 0 },
     ],
   });
+  const collector = new GarbageCollector();
   /** In use after a collection, at each third of the time. */
   const heaps: number[] = [];
+  const takeHeap = (): void => {
+    collector.collect();
+    heaps.push(usedHeapBytes());
+  };
   const thirdMs = (seconds * 1000) / 3;
   let accepted = 0;
   let refused = 0;
@@ -61,10 +65,10 @@ async function overload(whenFull: 'block' | 'reject', seconds: number): Promise<
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     const ready = daemon.view().queues.find((queue) => queue.name === 'ready')!;
     deepest = Math.max(deepest, ready.depth);
-    if (performance.now() > end - (2 - heaps.length) * thirdMs) heaps.push(liveHeap());
+    if (performance.now() > end - (2 - heaps.length) * thirdMs) takeHeap();
   }
   const rejected = daemon.view().queues.find((queue) => queue.name === 'ready')!.rejected;
-  heaps.push(liveHeap());
+  takeHeap();
   await close();
   const growth = heaps.at(-1)! - heaps[0]!;
   const name = (what: string) => `${whenFull}: ${what}`;
@@ -82,10 +86,4 @@ async function overload(whenFull: 'block' | 'reject', seconds: number): Promise<
     { name: name('deepest ready queue'), unit: 'runs', value: deepest, note: `capacity ${CAPACITY}` },
     { name: name('heap in use, end over the first third'), unit: 'kB', value: rounded(growth / 1000) },
   ];
-}
-
-function liveHeap(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().heapUsed;
 }

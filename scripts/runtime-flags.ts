@@ -12,6 +12,8 @@ export const RUNTIME_FLAGS: readonly string[] = [
   '--max-old-space-size=1024',
   // Threads of the runtime for collecting and compiling, beside those that do the work.
   '--v8-pool-size=1',
+  // V8 has an idle collector of its own; each thread has one that knows when there is work (src/actors/kernel/tidier.ts).
+  '--no-memory-reducer',
   // The optimising compilers are off until the governor turns them on. Reading a config would keep them busy for
   // nothing: 30 ms of the start, and 12 MB of jobs that pile up behind each other.
   '--no-maglev',

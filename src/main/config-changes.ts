@@ -7,6 +7,7 @@ const KEYS: Readonly<Record<string, string>> = {
   graceMs: 'grace_seconds',
   resultTtlMs: 'result_ttl_hours',
   maxBytes: 'max_mb',
+  budgetBytes: 'budget_mb',
   idleMs: 'idle_seconds',
   sizing: 'slots',
   modules: 'handlers',

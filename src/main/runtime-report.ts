@@ -72,7 +72,7 @@ export class RuntimeReport {
         .map(({ atMs, reason, envelope: { kind, from, to } }) => ({ atMs, reason, kind, from, to })),
       memory: {
         ...readProcessMemory(),
-        budget: config.memory.budgetMb * 2 ** 20,
+        budget: config.memory.budgetBytes,
         steps: governor?.steps ?? NO_STEPS,
       },
       lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),

@@ -15,7 +15,6 @@ import {
   LoopDelaySampler,
   SharedMark,
   ThreadLink,
-  usedHeapBytes,
 } from '../actors/kernel/index.ts';
 import {
   ActorName,
@@ -121,7 +120,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     tasks: config.tasks.map(runsTask),
     groups: config.groups,
     queues: config.queues,
-    byteLimits: runsByteLimits(config.memory.budgetMb * 2 ** 20),
+    byteLimits: runsByteLimits(config.memory.budgetBytes),
     durable: config.store.kind !== 'memory',
     record: (batch) => store.tryTell('record', batch) === Delivery.Delivered,
     warn: (message, fields) => log('warn', message, fields),
@@ -181,7 +180,21 @@ export function wireDaemon(options: WiringOptions): Wiring {
       reload: () => reloader.reload(),
     }),
   );
-  return { system, router, telemetry, store, runs, pools, cpu, io, guest, scheduler, loopDelay, governor, report };
+  return {
+    system,
+    router,
+    telemetry,
+    store,
+    runs,
+    pools,
+    cpu,
+    io,
+    guest,
+    scheduler,
+    loopDelay,
+    governor,
+    report,
+  };
 
   function addLink(name: ThreadName, held: readonly IoPool[]): void {
     router.add(
@@ -213,9 +226,10 @@ export function wireDaemon(options: WiringOptions): Wiring {
       log('warn', 'memory is not given back to the system', { reason: loaded.missing });
     return new MemoryGovernor({
       clock,
-      budgetBytes: config.memory.budgetMb * 2 ** 20,
+      budgetBytes: config.memory.budgetBytes,
       readMemory: readProcessMemory,
-      heapBytes: () => [...router.links].reduce((sum, link) => sum + link.stats.heapBytes, usedHeapBytes()),
+      heldBytes: () => collector.heldBytes(),
+      threadCollections: () => [...router.links].reduce((sum, link) => sum + link.collections, 0),
       runsUserCode: config.modules.length > 0,
       ended: () => runs.ended,
       active: () => pools.reduce((sum, pool) => sum + pool.active, 0),
@@ -230,8 +244,8 @@ export function wireDaemon(options: WiringOptions): Wiring {
         },
         trim: () => native?.trim(),
         setOptimising,
-        collect() {
-          collector.collect();
+        collect: () => collector.collect(),
+        collectThreads() {
           for (const link of router.links) link.collect();
         },
       },
@@ -240,6 +254,9 @@ export function wireDaemon(options: WiringOptions): Wiring {
           return cpu.slots;
         },
         maxThreads: config.pools.cpu.threads,
+        get running() {
+          return cpu.threadCount;
+        },
         setThreads: (threads) => cpu.resize(threads),
         setNarrow: (narrow) => cpu.setNarrow(narrow),
       },

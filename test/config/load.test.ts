@@ -16,7 +16,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
     directory: '/etc/app',
     version: '2026-11-01',
     stateDir: '/etc/app/state',
-    memory: { budgetMb: 40 },
+    memory: { budgetBytes: 40 * 2 ** 20 },
     shutdown: { graceMs: 15_000 },
     store: { kind: 'sqlite', durability: 'process' },
     retention: {

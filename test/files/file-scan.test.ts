@@ -13,10 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
+import { GarbageCollector, usedHeapBytes } from '../../src/actors/kernel/index.ts';
 import type { FoundItem } from '../../src/actors/protocol.ts';
 import { type FileScanOptions, scanFiles } from '../../src/workers/files/file-scan.ts';
 import { partName } from '../../src/workers/files/part-name.ts';
@@ -281,12 +280,11 @@ test('a folder of 30,000 files streams: what is held does not grow with it', asy
   const root = tempDir(t);
   put(root, 'file-0');
   for (let index = 1; index < 30_000; index += 1) linkSync(join(root, 'file-0'), join(root, `file-${index}`));
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as () => void;
+  const collector = new GarbageCollector();
   let files = 0;
   let peak = 0;
-  gc();
-  const before = process.memoryUsage().heapUsed;
+  collector.collect();
+  const before = usedHeapBytes();
   const marks = new Set<string>();
   for await (const batch of scanFiles({ root, pattern: '**/*', settleMs: 0 })) {
     for (const { mark } of batch) {
@@ -295,8 +293,8 @@ test('a folder of 30,000 files streams: what is held does not grow with it', asy
       if (files % 100 === 0) marks.add(mark);
     }
     if (files % 2560 === 0) {
-      gc();
-      peak = Math.max(peak, process.memoryUsage().heapUsed - before);
+      collector.collect();
+      peak = Math.max(peak, usedHeapBytes() - before);
     }
   }
   assert.equal(files, 30_000);

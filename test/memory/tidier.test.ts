@@ -1,50 +1,120 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GarbageCollector } from '../../src/actors/kernel/index.ts';
-import { Tidier } from '../../src/actors/kernel/tidier.ts';
+import { Tidier, type TidierOptions, TidyTimer } from '../../src/actors/kernel/tidier.ts';
 
 const MB = 2 ** 20;
+const FLOOR = 5 * MB;
 
-function rig() {
-  const state = { heap: 5 * MB, mono: 0, collected: 0 };
+function rig(options: Partial<TidierOptions> = {}) {
+  const state = { heap: FLOOR, mono: 0, collected: [] as number[] };
   const tidier = new Tidier({
     busyEveryMs: 6000,
-    heapBytes: () => state.heap,
+    heldBytes: () => state.heap,
     monoMs: () => state.mono,
     collect() {
-      state.collected++;
-      state.heap = 5 * MB;
+      state.collected.push(state.mono);
+      state.heap = FLOOR;
     },
+    ...options,
   });
   return { state, tidier };
 }
 
-test('a thread whose work has run dry collects once', () => {
-  const { state, tidier } = rig();
-  tidier.idle();
-  assert.equal(state.collected, 0, 'it has not worked');
-  tidier.worked();
-  tidier.idle();
-  tidier.idle();
-  assert.equal(state.collected, 1);
+/** Says `idle` as often as the tidier asks for it; resolves the times at which it collected. */
+function rest({ state, tidier }: ReturnType<typeof rig>, untilMs: number): readonly number[] {
+  state.collected.length = 0;
+  for (let againMs: number | null = 0; againMs !== null && state.mono + againMs <= untilMs; ) {
+    state.mono += againMs;
+    againMs = tidier.idle();
+  }
+  state.mono = untilMs;
+  return state.collected;
+}
+
+test('what the start left behind is collected first, then the code that only it ran; then there is rest', () => {
+  assert.deepEqual(rest(rig(), 600_000), [0, 1000, 2000]);
+  const rare = rig({ firstEveryMs: 60_000 });
+  assert.deepEqual(rest(rare, 600_000), [0, 60_000, 120_000]);
+  assert.equal(rare.tidier.collections, 3);
+});
+
+test('an idle thread collects again as soon as there is enough, once', () => {
+  const one = rig({ idleGrownBytes: MB });
+  rest(one, 10_000);
+  one.state.heap += MB - 1;
+  assert.deepEqual(rest(one, 10_100), [], 'not enough');
+  one.state.heap += 1;
+  assert.deepEqual(rest(one, 10_200), [10_100]);
+  assert.deepEqual(rest(one, 60_000), []);
+  one.state.heap += 3 * MB;
+  one.tidier.worked();
+  assert.deepEqual(one.state.collected, [60_000], 'in the middle of work');
+  one.state.heap += MB;
+  one.tidier.worked();
+  assert.deepEqual(rest(one, 60_100), [60_000], 'and as soon as it is over');
 });
 
 test('a busy thread collects when its heap has grown, and seldom', () => {
   const { state, tidier } = rig();
-  for (let ms = 0; ms < 60_000; ms += 10) {
-    state.mono = ms;
-    state.heap += MB / 50;
+  for (; state.mono < 60_000; state.mono += 10) {
+    state.heap += MB / 20;
     tidier.worked();
   }
-  assert.ok(state.collected >= 10 && state.collected <= 13, `${state.collected}`);
-  const { state: flat, tidier: calm } = rig();
-  calm.worked();
-  calm.idle();
-  for (let ms = 0; ms < 60_000; ms += 10) {
-    flat.mono = ms;
-    calm.worked();
-  }
-  assert.equal(flat.collected, 3, 'a heap that does not grow is left alone after the first few');
+  assert.deepEqual(state.collected.slice(0, 3), [1000, 2000, 3000]);
+  assert.equal(state.collected.length, 3 + Math.floor((60_000 - 3000) / 6000));
+  const flat = rig();
+  rest(flat, 10_000);
+  flat.state.collected.length = 0;
+  for (; flat.state.mono < 60_000; flat.state.mono += 10) flat.tidier.worked();
+  assert.deepEqual(flat.state.collected, [], 'a heap that does not grow is left alone');
+});
+
+test('where memory is short it collects at once, whatever was before', () => {
+  const { state, tidier } = rig();
+  tidier.collect();
+  tidier.collect();
+  assert.deepEqual(state.collected, [0, 0]);
+});
+
+test('a timer tells busy from idle, and is gone when there is nothing left to do', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const said: string[] = [];
+  const again: (number | null)[] = [700, null];
+  let busy = false;
+  const timer = new TidyTimer({
+    tidier: {
+      worked: () => void said.push('worked'),
+      idle() {
+        said.push('idle');
+        return again.shift() ?? null;
+      },
+    },
+    quietMs: 250,
+    isBusy: () => busy,
+  });
+  const after = (ms: number) => {
+    said.length = 0;
+    // One by one: what is armed meanwhile counts from its own moment.
+    for (let passed = 0; passed < ms; passed++) t.mock.timers.tick(1);
+    return said.join(' ');
+  };
+  assert.equal(after(10_000), '', 'it has not worked');
+  timer.worked();
+  timer.worked();
+  assert.equal(after(250), 'worked');
+  assert.equal(after(250), 'idle');
+  assert.equal(after(699), '');
+  assert.equal(after(1), 'idle', 'as it was asked to');
+  assert.equal(after(100_000), '', 'no timer is left');
+  busy = true;
+  timer.worked();
+  assert.equal(after(1000), 'worked worked worked worked', 'in the middle of a long piece of work');
+  busy = false;
+  again[0] = 60_000;
+  assert.equal(after(250), 'idle');
+  timer.worked();
+  assert.equal(after(250), 'worked', 'work does not wait for the end of a rest');
 });
 
 test('collecting frees what nobody holds, on this thread, without a flag of the process', () => {

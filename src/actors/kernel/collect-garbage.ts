@@ -28,6 +28,14 @@ export class GarbageCollector {
     this.#collect ??= obtain();
     this.#collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   }
+
+  /**
+   * Resident memory of the heap of this thread: what is used, what is garbage, and pages that were used once. After
+   * work it is 2 MB more than before, however little is used: that is what a collection gives back.
+   */
+  heldBytes(): number {
+    return process.getBuiltinModule('node:v8').getHeapStatistics().total_physical_size;
+  }
 }
 
 /** What the heap of this thread uses. Unlike `process.memoryUsage`, it asks V8 alone and reads nothing of /proc. */

@@ -1,11 +1,15 @@
 /**
- * How late the event loop of this thread fires a timer: ten looks a second into a ring of 256, at a cost too
- * small to measure. `look` gives the quantiles since the last look, so that each scrape stands for its own
- * interval.
+ * How late the event loop of this thread fires a timer. Each look wakes the thread: so it looks ten times a second
+ * while the thread has something to do, and less and less often, down to once a second, while it has not: then in the
+ * middle of a second, with all else that wakes an idle process. The last 256 looks are kept; `look` gives the quantiles
+ * since the last call, so that each scrape stands for its own interval.
  */
 import type { Clock, ClockTimer } from './clock.ts';
 
-const EVERY_MS = 100;
+const BUSY_EVERY_MS = 100;
+const IDLE_EVERY_MS = 1000;
+/** Above this share of the time since the last look, the thread has something to do: what only beats stays below. */
+const BUSY_SHARE = 0.01;
 const RING = 256;
 
 export interface LoopDelay {
@@ -17,17 +21,26 @@ export interface LoopDelay {
 
 export class LoopDelaySampler {
   readonly #clock: Clock;
+  readonly #activeMs: () => number;
   readonly #ring = new Float64Array(RING);
   #samples = 0;
   #max = 0;
+  #everyMs = BUSY_EVERY_MS;
+  #activeSeenMs = 0;
   #timer: ClockTimer | null = null;
 
-  constructor(clock: Clock) {
+  /** `activeMs`: how long the event loop of this thread has been busy so far; a parameter for tests. */
+  constructor(clock: Clock, activeMs: () => number = loopActiveMs) {
     this.#clock = clock;
+    this.#activeMs = activeMs;
   }
 
+  /** Idempotent. */
   start(): void {
-    if (this.#timer === null) this.#arm();
+    if (this.#timer !== null) return;
+    this.#everyMs = BUSY_EVERY_MS;
+    this.#activeSeenMs = this.#activeMs();
+    this.#arm();
   }
 
   stop(): void {
@@ -44,16 +57,31 @@ export class LoopDelaySampler {
   }
 
   #arm(): void {
-    const due = this.#clock.monoMs() + EVERY_MS;
-    this.#timer = this.#clock.setTimer(EVERY_MS, () => {
+    const armedMono = this.#clock.monoMs();
+    const isIdle = this.#everyMs === IDLE_EVERY_MS;
+    const delayMs = isIdle ? 1.5 * IDLE_EVERY_MS - (this.#clock.wallMs() % IDLE_EVERY_MS) : this.#everyMs;
+    this.#timer = this.#clock.setTimer(delayMs, () => {
+      const passedMs = this.#clock.monoMs() - armedMono;
       // The runtime may fire a timer up to a millisecond or two early; that is no delay.
-      const late = Math.max(0, this.#clock.monoMs() - due) / 1000;
+      const late = Math.max(0, passedMs - delayMs) / 1000;
       this.#ring[this.#samples++ % RING] = late;
       this.#max = Math.max(this.#max, late);
+      this.#adapt(passedMs);
       this.#arm();
     });
     this.#timer.unref();
   }
+
+  #adapt(passedMs: number): void {
+    const activeMs = this.#activeMs();
+    const isBusy = activeMs - this.#activeSeenMs > BUSY_SHARE * passedMs;
+    this.#activeSeenMs = activeMs;
+    this.#everyMs = isBusy ? BUSY_EVERY_MS : Math.min(IDLE_EVERY_MS, 2 * this.#everyMs);
+  }
+}
+
+function loopActiveMs(): number {
+  return performance.eventLoopUtilization().active;
 }
 
 /** Nearest-rank quantile of a sorted list; 0 for an empty one. */

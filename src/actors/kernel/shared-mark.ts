@@ -14,6 +14,8 @@ const OPEN = 1;
 
 export class SharedMark {
   readonly #cells: Int32Array;
+  /** Who waits on the thread that moves the mark: told at once, where the others are told by way of their event loop. */
+  #moved: (() => void)[] = [];
 
   /** `memory`: of another one, on another thread. */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(8)) {
@@ -27,13 +29,13 @@ export class SharedMark {
 
   advance(position: number): void {
     Atomics.store(this.#cells, POSITION, position | 0);
-    Atomics.notify(this.#cells, POSITION);
+    this.#wake();
   }
 
   /** Lets everything pass, or not any more. */
   setOpen(open: boolean): void {
     Atomics.store(this.#cells, OPEN, open ? 1 : 0);
-    if (open) Atomics.notify(this.#cells, POSITION);
+    if (open) this.#wake();
   }
 
   passed(position: number): boolean {
@@ -61,7 +63,19 @@ export class SharedMark {
       const leftMs = endMono - performance.now();
       if (leftMs <= 0) return;
       if (this.passed(position)) return;
-      await Atomics.waitAsync(this.#cells, POSITION, reached, Math.min(leftMs, 50)).value;
+      const { value } = Atomics.waitAsync(this.#cells, POSITION, reached, Math.min(leftMs, 50));
+      const local = Promise.withResolvers<void>();
+      this.#moved.push(local.resolve);
+      await Promise.race([value, local.promise]);
+      const at = this.#moved.indexOf(local.resolve);
+      if (at >= 0) this.#moved.splice(at, 1);
     }
+  }
+
+  #wake(): void {
+    Atomics.notify(this.#cells, POSITION);
+    const moved = this.#moved;
+    this.#moved = [];
+    for (const resolve of moved) resolve();
   }
 }

@@ -35,9 +35,12 @@ export interface ThreadHostOptions {
   readonly onUndeliverable?: (envelope: Envelope, reason: UndeliverableReason) => void;
 }
 
-/** How often the delay of the event loop is looked at: rare enough to cost an idle thread nothing. */
+/** How often the delay of the event loop is looked at while there is work. */
 const SAMPLE_EVERY_MS = 250;
-const TIDY_EVERY_MS = 10_000;
+/** Nobody waits for the thread when nothing was sent to it for so long. */
+const QUIET_MS = 1500;
+/** Collections are to be a small part of what an idle process takes. */
+const TIDYING = { busyEveryMs: 10_000, firstEveryMs: 90_000, idleGrownBytes: 2 ** 20 };
 
 /** @throws `internal` on a thread that no link started */
 export function runThreadHost(options: ThreadHostOptions): ActorSystem {
@@ -57,8 +60,11 @@ class ThreadHost {
   readonly #port: MessagePort;
   readonly #options: ThreadHostOptions;
   readonly #channel: CreditChannel;
-  readonly #tidier = new Tidier({ busyEveryMs: TIDY_EVERY_MS });
+  readonly #tidier = new Tidier(TIDYING);
   #worstDelayMs = 0;
+  #sampling = false;
+  /** When something was last sent to this thread, beats apart. */
+  #workedMono = performance.now();
   #closing = false;
 
   constructor(port: MessagePort, data: HostData, options: ThreadHostOptions) {
@@ -96,7 +102,6 @@ class ThreadHost {
   async open(): Promise<void> {
     this.system.spawnPlaced(this.#options.definitions);
     await this.#options.onReady?.(this.system);
-    this.#sampleDelay();
     this.#control({ k: 'ready' });
   }
 
@@ -104,15 +109,17 @@ class ThreadHost {
     const frame = parseFrame(message);
     switch (frame?.k) {
       case 'data':
+        this.#workedMono = performance.now();
+        if (!this.#sampling) this.#sampleDelay();
         return this.#channel.accept(frame);
       case 'ping':
         this.#channel.flush();
         this.#control({ k: 'pong', n: frame.n, delayMs: this.#worstDelayMs, heapBytes: usedHeapBytes() });
         this.#worstDelayMs = 0;
-        return;
+        // The answer is on its way. An idle thread is woken by the beat alone: it has no timer of its own.
+        return this.#tidy(performance.now() - this.#workedMono < QUIET_MS ? 'worked' : 'idle');
       case 'collect':
-        this.#tidier.collect();
-        return;
+        return this.#tidy('collect');
       case 'lost':
         return this.system.threadLost(frame.thread, frame.cause);
       case 'close':
@@ -137,12 +144,20 @@ class ThreadHost {
     this.#port.postMessage(encodeControl(frame));
   }
 
+  #tidy(occasion: 'worked' | 'idle' | 'collect'): void {
+    const before = this.#tidier.collections;
+    this.#tidier[occasion]();
+    if (this.#tidier.collections > before) this.#control({ k: 'collected' });
+  }
+
+  /** Until nothing has been sent to this thread since the last look. */
   #sampleDelay(): void {
-    const dueMono = performance.now() + SAMPLE_EVERY_MS;
+    this.#sampling = true;
+    const armedMono = performance.now();
     const timer = setTimeout(() => {
-      this.#worstDelayMs = Math.max(this.#worstDelayMs, performance.now() - dueMono);
-      this.#tidier.worked();
-      this.#sampleDelay();
+      this.#worstDelayMs = Math.max(this.#worstDelayMs, performance.now() - armedMono - SAMPLE_EVERY_MS);
+      if (this.#workedMono >= armedMono) this.#sampleDelay();
+      else this.#sampling = false;
     }, SAMPLE_EVERY_MS);
     timer.unref();
   }

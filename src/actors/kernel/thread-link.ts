@@ -34,6 +34,8 @@ const LIVES_BEFORE_WRAP = 4096;
 
 export class ThreadLink {
   readonly name: string;
+  /** Collections of garbage that the thread told of, in all of its lives. */
+  collections = 0;
   readonly #options: ThreadLinkOptions;
   readonly #clock: Clock;
   readonly #restarts: RestartWindow;
@@ -87,8 +89,7 @@ export class ThreadLink {
     return since;
   }
 
-  /** Resolves when the host said that it is ready. Rejects with `thread-lost` if it cannot be started, with
-   * `shutting-down` if `stop` was called meanwhile. */
+  /** Resolves when the host is ready. Rejects with `thread-lost`, or `shutting-down` after a `stop` meanwhile. */
   start(): Promise<void> {
     this.#wanted = true;
     if (this.#stopping !== null) {
@@ -114,15 +115,14 @@ export class ThreadLink {
     return this.#refuses(text) ? Delivery.Closed : this.#channel.trySend(text);
   }
 
-  /** Waits for room in the outbox; rejects with `mailbox-closed` when the thread is stopped, `thread-lost` when it
-   * was lost meanwhile. */
+  /** Waits for room in the outbox. Rejects with `mailbox-closed` (stopped) or `thread-lost` (lost meanwhile). */
   send(text: string): Promise<void> {
     return this.#refuses(text)
       ? Promise.reject(stoppedError(this.name, 'mailbox-closed'))
       : this.#channel.send(text);
   }
 
-  /** For a moment in which nobody waits for the thread: lets it collect its garbage. */
+  /** Memory is short: has the thread collect its garbage at once. Otherwise that is its own affair. */
   collect(): void {
     if (this.#state === ThreadState.Running) this.#life?.control({ k: 'collect' });
   }
@@ -197,6 +197,7 @@ export class ThreadLink {
       onReady: () => this.#becomeRunning(life, number > 0),
       onData: (frame) => this.#channel.accept(frame),
       onClosed: () => this.#closed?.(),
+      onCollected: () => void this.collections++,
       onBeat: () => this.#channel.flush(),
       onEnd: (cause) => this.#lifeEnded(life, cause),
     });

@@ -32,13 +32,15 @@ export interface DataFrame {
 
 /**
  * Control frames. `lost`: another thread ended, nobody there will answer. `delayMs`: of the event loop. `heapBytes`:
- * what its heap uses. `collect`: nobody waits for the thread just now, it may collect its garbage.
+ * what its heap uses. `collect`: memory is short, it is to collect its garbage at once. `collected`: it has, whoever
+ * wanted it.
  */
 export type ControlFrame =
   | { readonly k: 'ready' }
   | { readonly k: 'ping'; readonly n: number }
   | { readonly k: 'pong'; readonly n: number; readonly delayMs: number; readonly heapBytes: number }
   | { readonly k: 'collect' }
+  | { readonly k: 'collected' }
   | { readonly k: 'close' }
   | { readonly k: 'closed' }
   | { readonly k: 'lost'; readonly thread: string; readonly cause: ErrorData };
@@ -137,6 +139,7 @@ function asControlFrame(frame: Record<string, unknown>): ControlFrame | null {
   switch (frame.k) {
     case 'ready':
     case 'collect':
+    case 'collected':
     case 'close':
     case 'closed':
       return { k: frame.k };

@@ -72,10 +72,8 @@ export class MemoryStore implements Store {
       (filter.task === null || view.task === filter.task) &&
       (filter.state === null || view.state === filter.state);
     for (const view of this.#live.values()) if (wanted(view)) found.push(view);
-    for (const view of [...this.#ended.values()].reverse()) {
-      if (found.length >= filter.limit + this.#live.size) break;
-      if (wanted(view)) found.push(view);
-    }
+    // All of them: one that began last need not have ended last.
+    for (const view of [...this.#ended.values()].reverse()) if (wanted(view)) found.push(view);
     found.sort((a, b) => b.createdAtMs - a.createdAtMs);
     return found.slice(0, filter.limit);
   }

@@ -40,6 +40,12 @@ export interface StoreActorOptions {
 
 /** A commit is not put off beyond so many transitions. */
 const COMMIT_EVENTS = 2048;
+/**
+ * After a commit that took so long, the next one is put off a little: all else on this thread needs several turns of
+ * its event loop, and would otherwise wait for the disk in each of them.
+ */
+const SLOW_COMMIT_MS = 20;
+const BREATH_MS = 20;
 /** Nothing has come for so long: the store rests. */
 const REST_MS = 1000;
 const PROBE_MS = { first: 1000, most: 10_000 } as const;
@@ -49,6 +55,8 @@ export function storeActor(options: StoreActorOptions): ActorDefinition<StoreMes
     name: ActorName.Store,
     mailbox: MAILBOXES.store,
     checks: storeChecks,
+    // Only main can open it again, and it does so when the thread has ended and begun anew.
+    restart: { maxRestarts: 0, withinMs: 1 },
     create: (context) => new StoreBehaviour(options, context),
   };
 }
@@ -66,6 +74,8 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   /** Something is to be committed or acknowledged. */
   #owing = false;
   #commitPlanned = false;
+  /** How long the last one took. */
+  #commitMs = 0;
   /** When the trouble began, wall time; null: there is none. */
   #troubleAtMs: number | null = null;
   #probing: ClockTimer | null = null;
@@ -82,6 +92,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   receive(envelope: EnvelopeOf<StoreMessages>, answer: Answer): void | Promise<void> {
     if (envelope.kind === 'record') return this.#record(envelope.body);
     try {
+      if (!this.#opened && envelope.kind !== 'open') throw new StoreTrouble('the journal is not opened yet');
       return this.#question(envelope, answer);
     } catch (error) {
       if (error instanceof StoreTrouble) answer.fail(new ColibriError('store-unavailable', error.message));
@@ -91,11 +102,14 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   }
 
   async stop(): Promise<void> {
-    this.#probing?.cancel();
-    this.#resting?.cancel();
-    // Main may still wait to hear of the last ones.
-    if (this.#opened) await this.#commit();
-    this.#store.close();
+    try {
+      // Main may still wait to hear of the last ones.
+      if (this.#opened) await this.#commit();
+    } finally {
+      this.#probing?.cancel();
+      this.#resting?.cancel();
+      this.#store.close();
+    }
   }
 
   #question(
@@ -171,10 +185,12 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   #commitSoon(): void {
     if (this.#commitPlanned) return;
     this.#commitPlanned = true;
-    setImmediate(() => {
+    const commit = (): void => {
       this.#commitPlanned = false;
       void this.#commit();
-    });
+    };
+    if (this.#commitMs < SLOW_COMMIT_MS) setImmediate(commit);
+    else this.#context.clock.setTimer(BREATH_MS, commit);
   }
 
   async #commit(): Promise<void> {
@@ -183,11 +199,14 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
     const events = this.#events;
     this.#events = [];
     this.#uncommitted = 0;
+    const { clock } = this.#context;
+    const beganMono = clock.monoMs();
     try {
       this.#store.commit();
     } catch (error) {
       return this.#fail(error);
     }
+    this.#commitMs = clock.monoMs() - beganMono;
     const { kept } = this.#store;
     this.#mark.advance(kept);
     this.#restLater();
@@ -200,15 +219,15 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   }
 
   #fail(error: unknown): void {
-    if (!(error instanceof StoreTrouble)) throw error;
     this.#events = [];
     this.#uncommitted = 0;
     this.#owing = false;
+    if (!(error instanceof StoreTrouble)) throw error;
     if (this.#troubleAtMs !== null) return;
     this.#troubleAtMs = this.#context.clock.wallMs();
     this.#mark.setOpen(true);
     this.#log('warn', 'journal cannot be written', { reason: error.message });
-    void this.#runs.tryTell('store-state', { writable: false, reason: error.message });
+    this.#runs.tell('store-state', { writable: false, reason: error.message }).catch(() => {});
     this.#probeLater(PROBE_MS.first);
   }
 
@@ -218,9 +237,8 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
 
   /** A write of nothing. What is to be kept comes again from main, which has all of it. */
   #probe(waitMs: number): void {
-    const { kept } = this.#store;
     try {
-      this.#store.append({ first: kept + 1, events: [], dropped: [] });
+      this.#store.append({ first: this.#store.kept + 1, events: [], dropped: [] });
       this.#store.commit();
     } catch (error) {
       if (!(error instanceof StoreTrouble)) throw error;
@@ -228,7 +246,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
     }
     const began = this.#troubleAtMs ?? 0;
     this.#troubleAtMs = null;
-    this.#mark.advance(kept);
+    this.#mark.advance(this.#store.kept);
     this.#mark.setOpen(false);
     this.#log('info', 'journal is written again', { after_ms: this.#context.clock.wallMs() - began });
     this.#runs.tell('store-state', { writable: true }).catch(() => {});

@@ -92,7 +92,7 @@ export interface Config {
   readonly directory: string;
   readonly version: string | null;
   readonly stateDir: string;
-  readonly memory: { readonly budgetMb: number };
+  readonly memory: { readonly budgetBytes: number };
   readonly shutdown: { readonly graceMs: number };
   readonly store: { readonly kind: 'memory' | 'sqlite'; readonly durability: 'process' | 'power' };
   readonly retention: {

@@ -75,7 +75,7 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
     directory,
     version: raw.version,
     stateDir: resolve(directory, raw.state_dir),
-    memory: { budgetMb: raw.memory.budget_mb },
+    memory: { budgetBytes: raw.memory.budget_mb * MB },
     shutdown: { graceMs: Math.round(raw.shutdown.grace_seconds * 1000) },
     store: raw.store,
     retention: {

@@ -86,11 +86,10 @@ const shared: Readonly<Record<string, JsonSchema>> = {
   timeout_seconds: timeoutSeconds,
   max_retry: count('Retries after the first attempt. Default 5.', undefined, { min: 0, max: 1000 }),
   backoff,
-  on_interrupted: oneOf('What becomes of a run whose host ended under it; ask: a dead letter. Default rerun.', [
-    'rerun',
-    'skip',
-    'ask',
-  ]),
+  on_interrupted: oneOf(
+    'What becomes of a run whose host ended under it; ask: a dead letter. Default rerun.',
+    ['rerun', 'skip', 'ask'],
+  ),
   priority: count('Higher goes first. Default 0.', undefined, { min: -1000, max: 1000 }),
 };
 

@@ -6,74 +6,41 @@
  *                 │
  *                 └─ still near the budget ─▶ collect at once ─▶ fewer cpu threads, small batches ─▶ … ─▶ back
  *
+ * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`) and tell of it;
+ * near the budget they are asked to.
+ *
  * What it does is counted by step. Looks come often while there is work and rarely while there is none: a look
  * reads one file of /proc, a release is a handful of system calls.
  */
 import type { Clock, ClockTimer } from '../../actors/kernel/index.ts';
 import type { MemoryStep } from '../../actors/protocol.ts';
+import type { GovernorOptions } from './governor-options.ts';
 import type { ProcessMemory } from './process-memory.ts';
-
-/** What the governor can ask for. */
-export interface MemoryHands {
-  /** Once, when the start is over: what is resident of files is only what is used from now on. */
-  mapSingly(): void;
-  /** Gives clean pages of files back. */
-  releasePages(): void;
-  /** Gives free memory of malloc back. */
-  trim(): void;
-  collect(): void;
-  /** Lets V8 optimise what runs often, or not: a compilation takes up to 15 MB while it lasts. */
-  setOptimising(on: boolean): void;
-}
-
-/** What the governor can make smaller. */
-export interface Adjustable {
-  /** Cpu threads in use at most. */
-  readonly threads: number;
-  readonly maxThreads: number;
-  setThreads(threads: number): void;
-  /** True: work goes out one by one, nothing ahead of its time. */
-  setNarrow(narrow: boolean): void;
-}
-
-export interface GovernorOptions {
-  readonly clock: Clock;
-  readonly budgetBytes: number;
-  readonly readMemory: () => ProcessMemory;
-  /** Bytes that the heaps of main and of the threads with actors use. */
-  readonly heapBytes: () => number;
-  /** Code of users may run on some thread: it is optimised whatever it costs. */
-  readonly runsUserCode: boolean;
-  /** Runs that have ended since the start. */
-  readonly ended: () => number;
-  /** Runs that are being executed. */
-  readonly active: () => number;
-  readonly hands: MemoryHands;
-  readonly cpu: Adjustable;
-  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
-}
 
 /** Between two looks: without work, with work, and near the budget. */
 const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
 /** Fewer resident pages of files than this are what is in use. */
 const FILE_PAGES_KEPT = 4 * 2 ** 20;
-/** Garbage that is worth a collection when nobody waits. */
+/** Growth of main's heap that is worth a collection when nobody waits; of the whole, that is worth a trim. */
 const GROWN_BYTES = 2 ** 20;
 /** Nobody waits when nothing was executed for so long. */
 const QUIET_MS = 1500;
 /** Between two collections that were not asked for by the budget. */
 const COLLECT_EVERY_MS = 10_000;
-/** V8 drops code that was not run during six collections, and each of ours is two: so what only the start ran goes. */
+/** The same when cpu threads have ended: 4 MB of each stay with the process until main collects. */
+const ENDED_COLLECT_EVERY_MS = 2000;
+/**
+ * V8 drops code that was not run during six collections, and each of ours is two: so what only the start ran goes. The
+ * first one frees most; the others, for one MB together, are far enough apart to be a small part of an idle minute.
+ */
 const FIRST_COLLECTIONS = 3;
-const FIRST_COLLECT_EVERY_MS = 2000;
-/** What a collection freed is given back this much later: threads do theirs in their own time. */
-const TRIM_AFTER_MS = 1500;
+const FIRST_COLLECT_EVERY_MS = 90_000;
 /** Shares of the budget: above the first it is near, below the second there is room again. */
 const NEAR = 0.95;
 const ROOM = 0.8;
 /** Between two steps near the budget, so that each can show what it does. */
 const NEAR_EVERY_MS = 2000;
-/** Between two collections near the budget: each stops the threads for some 50 ms. */
+/** Between two collections near the budget: each stops the threads for some 30 ms. */
 const NEAR_COLLECT_MS = 15_000;
 /**
  * Built-in handlers do their work in native code: below this rate (runs a second) optimised code would not be
@@ -89,16 +56,24 @@ export class MemoryGovernor {
   readonly #clock: Clock;
   readonly #steps: Record<MemoryStep, number> = { release: 0, collect: 0, shrink: 0, grow: 0 };
   #timer: ClockTimer | null = null;
-  #trimming: ClockTimer | null = null;
   #prepared = false;
   #running = false;
   #activeMono = 0;
   #collectedMono = Number.NEGATIVE_INFINITY;
-  /** Used heap right after the last collection; null: not known yet. */
-  #heapFloor: number | null = null;
+  /** Of main. */
+  #collections = 0;
+  /** Of all threads, when it last looked. */
+  #collectionsSeen = 0;
+  /** What main's heap held right after its last collection, or less. */
+  #heapFloor = 0;
+  /** Anonymous memory after it was last given back. */
+  #anonFloor = Number.POSITIVE_INFINITY;
   #nearMono = Number.NEGATIVE_INFINITY;
   /** Since when there was room; null: there is none. */
   #roomSinceMono: number | null = null;
+  #runningSeen = 0;
+  /** Cpu threads, since the last collection of main. */
+  #threadsEnded = false;
   #narrow = false;
   #warned = false;
   /** Null: as the process was started. */
@@ -142,29 +117,52 @@ export class MemoryGovernor {
   stop(): void {
     this.#running = false;
     this.#timer?.cancel();
-    this.#trimming?.cancel();
   }
 
   #look(): void {
-    const { budgetBytes, active } = this.#options;
+    const { budgetBytes, active, cpu } = this.#options;
     const nowMono = this.#clock.monoMs();
     if (active() > 0) this.#activeMono = nowMono;
+    if (cpu.running < this.#runningSeen) this.#threadsEnded = true;
+    this.#runningSeen = cpu.running;
     this.#decideOptimising(nowMono);
-    const memory = this.#release();
+    const memory = this.#giveBack(this.#isQuiet(nowMono));
     const near = memory.rss > NEAR * budgetBytes;
     if (near) this.#shrink(nowMono, memory);
     else this.#grow(nowMono, memory);
     if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
-    this.#arm(near ? LOOK_MS.near : this.#isQuiet(nowMono) ? LOOK_MS.idle : LOOK_MS.busy);
+    this.#arm(near ? LOOK_MS.near : this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
   }
 
-  /** Pages of files go back where there are many. */
-  #release(): ProcessMemory {
-    const { readMemory } = this.#options;
+  /** To the middle of a second, with all else that wakes an idle process; not when tasks are due. */
+  #idleMs(): number {
+    return 1.5 * LOOK_MS.idle - (this.#clock.wallMs() % LOOK_MS.idle);
+  }
+
+  /** What collections, or work that has run dry, have freed; pages of files where there are many. */
+  #giveBack(quiet: boolean): ProcessMemory {
+    const { readMemory, hands } = this.#options;
     const memory = readMemory();
+    const hasCollected = this.#countCollections() > 0;
+    if (hasCollected || (quiet && memory.anon - this.#anonFloor >= GROWN_BYTES)) {
+      hands.trim();
+      hands.releasePages();
+      const left = readMemory();
+      this.#anonFloor = left.anon;
+      return left;
+    }
     if (memory.file <= FILE_PAGES_KEPT) return memory;
     this.#releasePages();
     return readMemory();
+  }
+
+  /** Of all threads with actors, since the last look. */
+  #countCollections(): number {
+    const collections = this.#collections + this.#options.threadCollections();
+    const since = collections - this.#collectionsSeen;
+    this.#collectionsSeen = collections;
+    this.#steps.collect += since;
+    return since;
   }
 
   #releasePages(): void {
@@ -190,32 +188,21 @@ export class MemoryGovernor {
   }
 
   #collectQuietly(nowMono: number): void {
-    const first = this.#steps.collect < FIRST_COLLECTIONS;
-    if (nowMono - this.#collectedMono < (first ? FIRST_COLLECT_EVERY_MS : COLLECT_EVERY_MS)) return;
-    if (first) {
-      this.#collect(nowMono);
-      return;
-    }
-    const used = this.#options.heapBytes();
-    if (this.#heapFloor !== null && used - this.#heapFloor < GROWN_BYTES) {
-      this.#heapFloor = Math.min(this.#heapFloor, used);
-      return;
-    }
-    this.#collect(nowMono);
+    const sinceMs = nowMono - this.#collectedMono;
+    if (sinceMs < (this.#threadsEnded ? ENDED_COLLECT_EVERY_MS : COLLECT_EVERY_MS)) return;
+    const isFirst = this.#collections < FIRST_COLLECTIONS && sinceMs >= FIRST_COLLECT_EVERY_MS;
+    const held = this.#options.heldBytes();
+    if (isFirst || this.#threadsEnded || held - this.#heapFloor >= GROWN_BYTES) this.#collect(nowMono);
+    else this.#heapFloor = Math.min(this.#heapFloor, held);
   }
 
   #collect(nowMono: number): void {
-    const { hands, heapBytes } = this.#options;
+    const { hands, heldBytes } = this.#options;
     hands.collect();
-    this.#steps.collect++;
+    this.#collections++;
+    this.#threadsEnded = false;
     this.#collectedMono = nowMono;
-    this.#trimming?.cancel();
-    this.#trimming = this.#clock.setTimer(TRIM_AFTER_MS, () => {
-      this.#heapFloor = heapBytes();
-      hands.trim();
-      hands.releasePages();
-    });
-    this.#trimming.unref();
+    this.#heapFloor = heldBytes();
   }
 
   /** One step at a time, the mildest first; a thread is given up only beyond the budget itself. */
@@ -226,6 +213,7 @@ export class MemoryGovernor {
     const { cpu, warn, budgetBytes } = this.#options;
     if (nowMono - this.#collectedMono >= NEAR_COLLECT_MS) {
       this.#collect(nowMono);
+      this.#options.hands.collectThreads();
     } else if (!this.#narrow) {
       this.#narrow = true;
       cpu.setNarrow(true);

@@ -53,7 +53,7 @@ export interface Measured {
 
 /** `measured` null: computed columns only. */
 export function ledger(config: Config, cores: number, measured: Measured | null): SizeView {
-  const budgetBytes = config.memory.budgetMb * 2 ** 20;
+  const { budgetBytes } = config.memory;
   const limits = runsByteLimits(budgetBytes);
   const rows = ledgerRows(config, measured);
   const { sizing, slots, waitMs, computeMs } = config.pools.io;
@@ -77,13 +77,13 @@ export function ledger(config: Config, cores: number, measured: Measured | null)
 
 /** What the store may hold of runs that are over: it is memory, so the budget counts too. */
 export function historyBytes({ memory, retention, store }: Config): number {
-  const share = Math.floor((memory.budgetMb * 2 ** 20) / 10);
+  const share = Math.floor(memory.budgetBytes / 10);
   return store.kind === 'memory' ? Math.min(retention.maxBytes, share) : retention.maxBytes;
 }
 
 function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
   const rows: LedgerRow[] = [];
-  const limits = runsByteLimits(config.memory.budgetMb * 2 ** 20);
+  const limits = runsByteLimits(config.memory.budgetBytes);
   const { queues } = config;
   const runs = measured?.runs ?? null;
   const threads = [ThreadName.Service, ...(usesGuest(config) ? [ThreadName.Guest] : [])];

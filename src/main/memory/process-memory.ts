@@ -10,6 +10,10 @@ export interface ProcessMemory {
   readonly file: number;
 }
 
+const RSS = /^VmRSS:\s+(\d+)/m;
+const ANON = /^RssAnon:\s+(\d+)/m;
+const FILE = /^RssFile:\s+(\d+)/m;
+
 /** Of VmRSS, RssAnon and RssFile in /proc/self/status (proc(5), in kB); zeros where there is none. */
 export function readProcessMemory(): ProcessMemory {
   let status: string;
@@ -18,7 +22,6 @@ export function readProcessMemory(): ProcessMemory {
   } catch {
     return { rss: process.memoryUsage.rss(), anon: 0, file: 0 };
   }
-  const bytes = (field: string) =>
-    1024 * Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  return { rss: bytes('VmRSS'), anon: bytes('RssAnon'), file: bytes('RssFile') };
+  const bytes = (field: RegExp) => 1024 * Number(field.exec(status)?.[1] ?? 0);
+  return { rss: bytes(RSS), anon: bytes(ANON), file: bytes(FILE) };
 }

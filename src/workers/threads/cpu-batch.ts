@@ -12,7 +12,7 @@ import { threadId } from 'node:worker_threads';
 import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
-import type { Tidier } from '../../actors/kernel/tidier.ts';
+import { type Tidier, TidyTimer } from '../../actors/kernel/tidier.ts';
 import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
 import { CpuRegion } from '../cpu-pool/cpu-region.ts';
 import type { Handler } from '../handler.ts';
@@ -24,8 +24,8 @@ import type { ThreadVoice } from './thread-voice.ts';
 
 /** Outcomes wait at most so long for the orders behind them in the batch. */
 const FLUSH_AFTER_MS = 2;
-/** How long the thread must have had nothing to do before it counts as idle. */
-const IDLE_AFTER_MS = 250;
+/** How long the thread must have had nothing to do before it counts as idle; twice that at most. */
+const IDLE_AFTER_MS = 125;
 
 export interface CpuBatchRunnerOptions {
   /** Throws or rejects where the handler is unknown or cannot be loaded. */
@@ -65,15 +65,18 @@ export class CpuBatchRunner implements ContextHost {
   readonly #options: CpuBatchRunnerOptions;
   readonly #clockOffsetMs = sharedClockOffsetMs();
   readonly #regions = new Map<number, CpuRegion>();
+  readonly #tidy: TidyTimer | null;
   #batch: Batch | null = null;
   #current: Current | null = null;
   #lastTasks: ReadonlySet<string> = new Set();
   #spoiled: ErrorData | null = null;
   #slowTimer: NodeJS.Timeout | null = null;
-  #idleTimer: NodeJS.Timeout | null = null;
 
   constructor(options: CpuBatchRunnerOptions) {
     this.#options = options;
+    const { tidier } = options;
+    const isBusy = (): boolean => this.#batch !== null;
+    this.#tidy = tidier === undefined ? null : new TidyTimer({ tidier, quietMs: IDLE_AFTER_MS, isBusy });
   }
 
   /** True while an order runs. */
@@ -111,7 +114,7 @@ export class CpuBatchRunner implements ContextHost {
     if (orders.length > 1) await new Promise(setImmediate);
     this.#batch = null;
     if (this.#spoiled !== null) return this.#endWithin(batch, orders.length, this.#spoiled);
-    this.#armIdle();
+    this.#tidy?.worked();
     return batch.rows.length === 0 ? '' : JSON.stringify(batch.rows);
   }
 
@@ -251,21 +254,6 @@ export class CpuBatchRunner implements ContextHost {
       const reason = batch.region.stopReason(index);
       if (reason !== null) context.abort(reason);
     });
-  }
-
-  #armIdle(): void {
-    const { tidier } = this.#options;
-    if (tidier === undefined) return;
-    // When the answer is on its way.
-    setImmediate(() => tidier.worked());
-    if (this.#idleTimer === null) {
-      this.#idleTimer = setTimeout(() => {
-        if (this.#current === null) tidier.idle();
-      }, IDLE_AFTER_MS);
-      this.#idleTimer.unref();
-    } else {
-      this.#idleTimer.refresh();
-    }
   }
 
   #endWithin(batch: Batch, upTo: number, cause: ErrorData): string {

@@ -2,25 +2,27 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ColibriError, toErrorData } from '../../kernel/index.ts';
-import type { Database } from './database.ts';
+import { type Database, SqliteCode, sqliteCode } from './database.ts';
 
 /** Pages a step; between two steps the thread does other things. */
 const STEP_PAGES = 256;
+/** A transaction is open for a turn of the event loop, as a rule. */
+const BEGIN_TRIES = 1000;
 
 /**
  * Resolves with the size of the copy in bytes. It has its name only when it is whole and on the disk. Rejects with
  * `file-failed`, also where there is a file of that name already.
  */
 export async function backUp(database: Database, target: string): Promise<number> {
-  const part = `${target}.part-${process.pid}`;
+  // Not by the id of the process: in a container that is the same in each life, and a part may have been left behind.
+  const part = `${target}.part-${crypto.randomUUID().slice(0, 8)}`;
   try {
     closeSync(openSync(part, 'wx', 0o600));
   } catch (error) {
     throw failed(target, error);
   }
   try {
-    const { backup } = process.getBuiltinModule('node:sqlite');
-    await backup(database as unknown as DatabaseSync, part, { rate: STEP_PAGES });
+    await copy(database, part);
     sync(part);
     // Unlike a rename, a link does not take the place of what is there.
     linkSync(part, target);
@@ -28,8 +30,32 @@ export async function backUp(database: Database, target: string): Promise<number
   } catch (error) {
     throw failed(target, error);
   } finally {
-    rmSync(part, { force: true });
+    for (const file of [part, `${part}-journal`]) rmSync(file, { force: true });
   }
+}
+
+/** Its first step fails where a transaction is open at that moment; later ones wait for its end. */
+async function copy(database: Database, part: string): Promise<void> {
+  const { backup } = process.getBuiltinModule('node:sqlite');
+  for (let tries = 1; ; tries++) {
+    try {
+      await backup(database as unknown as DatabaseSync, part, { rate: STEP_PAGES });
+      return;
+    } catch (error) {
+      if (tries === BEGIN_TRIES || !isBusy(error)) throw error;
+      await nextTurn();
+    }
+  }
+}
+
+/** Node gives 0 where SQLite said that it was busy. */
+function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === 0 || code === SqliteCode.Busy || code === SqliteCode.Locked;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function sync(file: string): void {

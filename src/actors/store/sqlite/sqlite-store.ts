@@ -4,7 +4,6 @@
  *
  *   append ─▶ transaction ─ commit ─▶ kept          trouble ─▶ rolled back, as of the last commit
  */
-
 import { ColibriError, toErrorData } from '../../kernel/errors.ts';
 import type {
   AuditEntry,
@@ -173,6 +172,7 @@ export class SqliteStore implements Store {
   }
 
   audit({ atMs, actor, action, target, fields }: AuditEntry): void {
+    this.#tellLost();
     this.#guarded(() => {
       const { statements, bounds } = this.#begun();
       statements.addAudit.run(Math.floor(atMs), actor, action, target, JSON.stringify(fields));
