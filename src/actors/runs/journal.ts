@@ -146,7 +146,8 @@ export class Journal {
     let done = 0;
     for (const batch of this.#sent) {
       const last = batch.first + batch.events.length - 1;
-      if (last > upTo) break;
+      // One that drops letters only has no ordinal of its own: it is known to be kept when a later one is.
+      if (Math.max(last, batch.first) > upTo) break;
       done++;
       this.#kept = last;
       this.#bytes -= batch.bytes;

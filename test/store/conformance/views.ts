@@ -132,6 +132,13 @@ export const viewCases: Cases = {
     assert.deepEqual(names({ ...ALL, state: 'running' }), ['a@5']);
     assert.deepEqual(names({ ...ALL, task: 'a', state: 'success', limit: 1 }), ['a@3']);
     assert.deepEqual(names({ ...ALL, limit: 2 }), ['a@5', 'a@4']);
+    feed.record([begin('a@6', { createdAtMs: 6 }), begin('a@7', { createdAtMs: 7 })]);
+    feed.record([end('a@7'), end('a@6', { atMs: 1600 }), end('a@5', { atMs: 1700 })]);
+    assert.deepEqual(
+      names({ ...ALL, limit: 2 }),
+      ['a@7', 'a@6'],
+      'by when they began, not by when they ended',
+    );
   },
 
   'a file is marked by a run that succeeded or failed for good, and by no other end': (open) => {
