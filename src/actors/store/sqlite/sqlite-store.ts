@@ -185,7 +185,8 @@ export class SqliteStore implements Store {
   }
 
   backup(file: string): Promise<number> {
-    return backUp(this.#connected().database, file);
+    this.#connected();
+    return backUp(this.#options.file, file);
   }
 
   usage(): StoreUsage {
