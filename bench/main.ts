@@ -55,6 +55,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./daemon-files.ts')).benchCompressInDaemon(options),
   },
   {
+    name: 'journal',
+    what: 'durable no-op runs and acknowledged triggers, beside BullMQ on a local Redis and bare SQLite',
+    long: true,
+    run: async (options) => (await import('./journal.ts')).benchJournal(options),
+  },
+  {
     name: 'footprint',
     what: 'memory, threads and CPU of the built daemon idle and under load, and its start; half an hour',
     long: true,

@@ -69,12 +69,12 @@ test('the same history in memory and on disk: the same is kept, shown and forgot
         for (const one of undo.reverse()) one();
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 
 /** Ten times as many bytes as are kept. */
-const FAILING_RUNS = 20_000;
+const FAILING_RUNS = 8_000;
 const RUNS_A_COMMIT = 256;
 
 test('a task that always fails, with the longest errors: the files stay within their bounds', (t) => {

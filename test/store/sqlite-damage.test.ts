@@ -57,7 +57,7 @@ test('random bytes anywhere: it opens, with what is whole or anew, and what was 
       damaged.set(bytes, PAGE_BYTES + Math.floor(at * (damaged.length - PAGE_BYTES - bytes.length)));
       if (opensOrSetsAside(damaged)) moved++;
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
   assert.ok(moved > 5, `${moved}`);
 });
@@ -81,7 +81,7 @@ test('random bytes in its head: it opens, is set aside, or is refused and left a
         }
       });
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   );
 });
 

@@ -50,10 +50,14 @@ export class DaemonProcess {
   readonly #nativeBegun = Promise.withResolvers<void>();
   readonly #waiting = new Set<{ wanted: (line: LogLine) => boolean; found: (line: LogLine) => void }>();
 
-  private constructor(dir: string) {
+  private constructor(dir: string, env: Readonly<Record<string, string>>) {
     this.dir = dir;
     const [file, ...args] = RUN;
-    this.child = spawn(file, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(file, args, {
+      cwd: dir,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.exited = once(this.child, 'exit').then(
       ([code, signal]) => (code as number | null) ?? `${signal}`,
     ) as Promise<number>;
@@ -69,9 +73,10 @@ export class DaemonProcess {
     t: HasAfter,
     dir: string,
     config: Readonly<Record<string, unknown>>,
+    env: Readonly<Record<string, string>> = {},
   ): Promise<DaemonProcess> {
     writeConfig(dir, config);
-    const daemon = new DaemonProcess(dir);
+    const daemon = new DaemonProcess(dir, env);
     t.after(async () => {
       if (t.passed === false) {
         const last = daemon.lines.slice(-20).map((line) => JSON.stringify(line).slice(0, 500));

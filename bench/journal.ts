@@ -1,0 +1,177 @@
+/**
+ * What being durable costs: no-op runs from trigger to their recorded end, and triggers to the answer that they are
+ * kept, with `process` and `power`. Beside them BullMQ, whose Redis syncs its file every second and always, and as the
+ * limit bare inserts into SQLite. The contenders take turns; medians are shown.
+ */
+import { type BenchDaemon, startBenchDaemon } from './bench-daemon.ts';
+import { type BenchRow, median, rounded } from './bench-row.ts';
+import { closedLoop, type LoopFigures } from './closed-loop.ts';
+import { builtDaemonRows } from './journal-memory.ts';
+import { BullMq, bareSqlite, type Order } from './journal-peers.ts';
+import { keepGoing } from './keep-going.ts';
+
+type Durability = 'process' | 'power';
+
+interface Contender {
+  readonly name: string;
+  readonly durability: Durability;
+  /** Calls a round, so that each takes some seconds. */
+  readonly count: number;
+  measure(order: Order): Promise<LoopFigures>;
+}
+
+interface Scenario extends Pick<Order, 'what' | 'inFlight' | 'beside'> {
+  readonly name: string;
+  readonly unit: string;
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: 'runs, 1024 in flight', unit: 'runs/s', what: 'run', inFlight: 1024, beside: 0 },
+  { name: 'runs, 4096 in flight', unit: 'runs/s', what: 'run', inFlight: 4096, beside: 0 },
+  { name: 'triggers, 64 in flight', unit: 'triggers/s', what: 'trigger', inFlight: 64, beside: 0 },
+  {
+    name: 'triggers, 64 in flight beside 256 runs',
+    unit: 'triggers/s',
+    what: 'trigger',
+    inFlight: 64,
+    beside: 256,
+  },
+];
+
+const COUNTS = { colibri: { process: 80_000, power: 40_000 }, bullmq: { process: 20_000, power: 15_000 } };
+const BARE_COUNT = 200_000;
+const SYNCHRONOUS = { process: 'NORMAL', power: 'FULL' } as const;
+const FSYNC = { process: 'everysec', power: 'always' } as const;
+const DURABILITIES: readonly Durability[] = ['process', 'power'];
+const MB = 1e6;
+
+export async function benchJournal({ quick }: { readonly quick: boolean }): Promise<BenchRow[]> {
+  const rounds = quick ? 1 : 5;
+  const share = quick ? 10 : 1;
+  const releases: (() => Promise<void>)[] = [];
+  const contenders: Contender[] = [];
+  const peers: BullMq[] = [];
+  try {
+    for (const durability of DURABILITIES) {
+      const bench = await startBenchDaemon(config(durability));
+      releases.push(() => bench.close());
+      contenders.push(colibri(bench, durability, COUNTS.colibri[durability] / share));
+    }
+    for (const durability of DURABILITIES) {
+      const peer = await BullMq.start(FSYNC[durability]);
+      if (peer === null) break;
+      releases.push(() => peer.stop());
+      peers.push(peer);
+      contenders.push({
+        name: `BullMQ, ${FSYNC[durability]}`,
+        durability,
+        count: COUNTS.bullmq[durability] / share,
+        measure: (order) => peer.measure(order),
+      });
+    }
+    const bare = measureBare(rounds, BARE_COUNT / share);
+    const rows = await measureAll(contenders, rounds, bare);
+    return [...rows, ...peers.flatMap(memoryRows), ...(await builtDaemonRows(quick))];
+  } finally {
+    for (const release of releases.reverse()) await release();
+  }
+}
+
+function config(durability: Durability): Readonly<Record<string, unknown>> {
+  return {
+    store: { kind: 'sqlite', durability },
+    defaults: { max_retry: 0 },
+    // It is the way of a run that is measured, not the waiting for a slot.
+    pools: { io: { slots: 1000 } },
+    tasks: [{ name: 'noop', kind: 'io', handler: 'noop', overlap: 'allow' }],
+  };
+}
+
+function colibri({ daemon }: BenchDaemon, durability: Durability, count: number): Contender {
+  const trigger = (wait: boolean) => () =>
+    daemon.runs.ask('trigger', { task: 'noop', payload: null, force: false, wait }, { timeoutMs: null });
+  return {
+    name: `colibri, ${durability}`,
+    durability,
+    count,
+    async measure({ what, inFlight, count, beside }) {
+      const load = beside > 0 ? keepGoing({ inFlight: beside, call: trigger(true) }) : null;
+      const figures = await closedLoop({ inFlight, count, call: trigger(what === 'run') });
+      await load?.stop();
+      // What was only triggered is done, too, before anything else is measured: runs are taken in order.
+      await trigger(true)();
+      return figures;
+    },
+  };
+}
+
+/** Jobs a second, by durability. */
+function measureBare(rounds: number, count: number): Readonly<Record<Durability, number>> {
+  const found: Record<Durability, number[]> = { process: [], power: [] };
+  for (let round = 0; round < rounds; round++)
+    for (const durability of DURABILITIES) found[durability].push(bareSqlite(SYNCHRONOUS[durability], count));
+  return { process: median(found.process), power: median(found.power) };
+}
+
+async function measureAll(
+  contenders: readonly Contender[],
+  rounds: number,
+  bare: Readonly<Record<Durability, number>>,
+): Promise<BenchRow[]> {
+  const rows: BenchRow[] = DURABILITIES.map((durability) => ({
+    name: `bare SQLite, ${SYNCHRONOUS[durability]}, 100 jobs a transaction`,
+    unit: 'jobs/s',
+    value: rounded(bare[durability]),
+  }));
+  for (const contender of contenders)
+    await contender.measure({ what: 'run', inFlight: 1024, count: contender.count / 4, beside: 0 });
+  for (const scenario of SCENARIOS) {
+    const found = new Map<Contender, LoopFigures[]>(contenders.map((contender) => [contender, []]));
+    for (let round = 0; round < rounds; round++)
+      for (const [contender, figures] of found)
+        figures.push(await contender.measure({ ...scenario, count: contender.count }));
+    rows.push(...scenarioRows(scenario, found, bare));
+  }
+  return rows;
+}
+
+function scenarioRows(
+  { name, unit, what }: Scenario,
+  found: ReadonlyMap<Contender, readonly LoopFigures[]>,
+  bare: Readonly<Record<Durability, number>>,
+): BenchRow[] {
+  const middle = (figures: readonly LoopFigures[], key: keyof LoopFigures) =>
+    median(figures.map((one) => one[key]));
+  const rows: BenchRow[] = [];
+  for (const [contender, figures] of found) {
+    const peer = [...found].find(
+      ([other]) => other !== contender && other.durability === contender.durability,
+    );
+    const isColibri = contender.name.startsWith('colibri');
+    for (const [key, of] of [
+      ['perSecond', unit],
+      ['p50Ms', 'ms p50'],
+      ['p99Ms', 'ms p99'],
+    ] as const) {
+      const value = middle(figures, key);
+      const share = Math.round((100 * value) / bare[contender.durability]);
+      rows.push({
+        name: `${contender.name}: ${name}`,
+        unit: of,
+        value: rounded(value),
+        ...(isColibri && peer !== undefined ? { ratio: value / middle(peer[1], key) } : {}),
+        ...(isColibri && what === 'run' && key === 'perSecond' ? { note: `${share} % of bare SQLite` } : {}),
+      });
+    }
+  }
+  return rows;
+}
+
+function memoryRows(peer: BullMq, index: number): BenchRow[] {
+  const { client, redis } = peer.peakRss;
+  const name = `BullMQ, ${FSYNC[DURABILITIES[index]!]}`;
+  return [
+    { name: `${name}: most RSS of queue and worker`, unit: 'MB', value: rounded(client / MB) },
+    { name: `${name}: most RSS of Redis`, unit: 'MB', value: rounded(redis / MB) },
+  ];
+}
