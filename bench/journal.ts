@@ -39,7 +39,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 const COUNTS = { colibri: { process: 80_000, power: 40_000 }, bullmq: { process: 20_000, power: 15_000 } };
-const BARE_COUNT = 200_000;
+const BARE_COUNT = 100_000;
 const SYNCHRONOUS = { process: 'NORMAL', power: 'FULL' } as const;
 const FSYNC = { process: 'everysec', power: 'always' } as const;
 const DURABILITIES: readonly Durability[] = ['process', 'power'];
@@ -69,8 +69,7 @@ export async function benchJournal({ quick }: { readonly quick: boolean }): Prom
         measure: (order) => peer.measure(order),
       });
     }
-    const bare = measureBare(rounds, BARE_COUNT / share);
-    const rows = await measureAll(contenders, rounds, bare);
+    const rows = await measureAll(contenders, rounds, BARE_COUNT / share);
     return [...rows, ...peers.flatMap(memoryRows), ...(await builtDaemonRows(quick))];
   } finally {
     for (const release of releases.reverse()) await release();
@@ -105,34 +104,32 @@ function colibri({ daemon }: BenchDaemon, durability: Durability, count: number)
   };
 }
 
-/** Jobs a second, by durability. */
-function measureBare(rounds: number, count: number): Readonly<Record<Durability, number>> {
-  const found: Record<Durability, number[]> = { process: [], power: [] };
-  for (let round = 0; round < rounds; round++)
-    for (const durability of DURABILITIES) found[durability].push(bareSqlite(SYNCHRONOUS[durability], count));
-  return { process: median(found.process), power: median(found.power) };
-}
-
 async function measureAll(
   contenders: readonly Contender[],
   rounds: number,
-  bare: Readonly<Record<Durability, number>>,
+  bareCount: number,
 ): Promise<BenchRow[]> {
-  const rows: BenchRow[] = DURABILITIES.map((durability) => ({
-    name: `bare SQLite, ${SYNCHRONOUS[durability]}, 100 jobs a transaction`,
-    unit: 'jobs/s',
-    value: rounded(bare[durability]),
-  }));
+  const rows: BenchRow[] = [];
+  /** Jobs a second; taken in turn with the runs. */
+  const bare: Record<Durability, number[]> = { process: [], power: [] };
   for (const contender of contenders)
     await contender.measure({ what: 'run', inFlight: 1024, count: contender.count / 4, beside: 0 });
   for (const scenario of SCENARIOS) {
     const found = new Map<Contender, LoopFigures[]>(contenders.map((contender) => [contender, []]));
-    for (let round = 0; round < rounds; round++)
+    for (let round = 0; round < rounds; round++) {
+      for (const durability of scenario.what === 'run' ? DURABILITIES : [])
+        bare[durability].push(bareSqlite(SYNCHRONOUS[durability], bareCount));
       for (const [contender, figures] of found)
         figures.push(await contender.measure({ ...scenario, count: contender.count }));
-    rows.push(...scenarioRows(scenario, found, bare));
+    }
+    rows.push(...scenarioRows(scenario, found, { process: median(bare.process), power: median(bare.power) }));
   }
-  return rows;
+  const bareRows = DURABILITIES.map((durability) => ({
+    name: `bare SQLite, ${SYNCHRONOUS[durability]}, 100 jobs a transaction`,
+    unit: 'jobs/s',
+    value: rounded(median(bare[durability])),
+  }));
+  return [...bareRows, ...rows];
 }
 
 function scenarioRows(

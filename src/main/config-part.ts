@@ -5,8 +5,9 @@
 import { availableParallelism } from 'node:os';
 import type { SizeView } from '../actors/protocol.ts';
 import { builtInHandlers } from '../workers/index.ts';
-import { type Config, type LoadedConfig, loadConfig } from './config/index.ts';
+import { type Config, type LoadedConfig, loadConfig, parseInstant, type TaskSpec } from './config/index.ts';
 import { ledger } from './memory/index.ts';
+import { type Preview, previewOf, scheduleText } from './schedule/index.ts';
 import { parseCron } from './schedule/parse/index.ts';
 
 export { findConfigFile, stateDirOf } from './config/index.ts';
@@ -22,6 +23,31 @@ export interface ConfigSource {
 export function loadConfigFile({ file, env, nowMs }: ConfigSource): Promise<LoadedConfig> {
   const cores = availableParallelism();
   return loadConfig({ file, env, cores, builtIns: builtInHandlers, parseCron, nowMs });
+}
+
+export interface PreviewQuestion {
+  /** An instant as a user writes it; null: now. */
+  readonly from: string | null;
+  readonly nowMs: number;
+  readonly count: number;
+}
+
+export interface TaskPreview {
+  /** As a person wrote it; null: the task runs on trigger only. */
+  readonly schedule: string | null;
+  readonly occurrences: readonly Preview[];
+}
+
+/** When a task is due next. Null where `from` is no instant. */
+export function previewTask(
+  { schedule, splayMs }: TaskSpec,
+  { from, nowMs, count }: PreviewQuestion,
+): TaskPreview | null {
+  const parsed = from === null ? { atMs: nowMs } : parseInstant(from);
+  if ('problem' in parsed) return null;
+  if (schedule === null) return { schedule: null, occurrences: [] };
+  const occurrences = previewOf({ schedule, splayMs, afterMs: parsed.atMs, count });
+  return { schedule: scheduleText(schedule), occurrences };
 }
 
 /** What the memory ledger says of a config, without a daemon. */

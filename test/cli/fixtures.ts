@@ -74,6 +74,7 @@ export function cliRig(socketPath = '/nowhere/control.sock'): CliRig {
         sizeOf: async () => {
           throw new ColibriError('internal', 'expected no ledger to be computed');
         },
+        previewOf: async () => null,
         stateDirOf: async () => dirname(socketPath),
         formatProblem: ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,
         runDaemon: async () => {

@@ -48,6 +48,7 @@ test('tasks by name, where - counts as _', async () => {
     kind: 'cron',
     expression: '*/5 * * * *',
     timeZone: null,
+    dst: { gap: 'shift', repeat: 'first' },
     fields: cronFields('*/5 * * * *'),
   });
   assert.equal(config.tasks[1]?.backoff.baseMs, 4000);

@@ -55,6 +55,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
           kind: 'cron',
           expression: '*/5 * * * * *',
           timeZone: 'Europe/Berlin',
+          dst: { gap: 'shift', repeat: 'first' },
           fields: cronFields('*/5 * * * * *'),
         },
         misfire: { policy: 'run-once', graceMs: null, max: 100 },
@@ -138,9 +139,28 @@ test('schedules: every, at, cron words', async () => {
     kind: 'cron',
     expression: '@hourly',
     timeZone: null,
+    dst: { gap: 'shift', repeat: 'first' },
     fields: cronFields('0 * * * *'),
   });
   assert.equal(await schedule('priority: 1'), null);
+});
+
+test('dst: a task says it, or inherits each key by itself', async () => {
+  const { config } = await load(`
+defaults: { dst: { gap: skip } }
+tasks:
+  - { name: a, handler: noop, schedule: '30 2 * * *' }
+  - { name: b, handler: noop, schedule: '30 2 * * *', dst: { repeat: both } }
+  - { name: c, handler: noop, schedule: '30 2 * * *', dst: { gap: shift } }
+`);
+  assert.deepEqual(
+    config.tasks.map(({ schedule }) => (schedule?.kind === 'cron' ? schedule.dst : null)),
+    [
+      { gap: 'skip', repeat: 'first' },
+      { gap: 'skip', repeat: 'both' },
+      { gap: 'shift', repeat: 'first' },
+    ],
+  );
 });
 
 test('short forms and the sizes of queues and pools', async () => {

@@ -268,15 +268,7 @@ test('what this version does not have is said at its place, with a way around', 
     'flows:\n  - { name: f, steps: [] }\n',
     'c.yaml:2:5: flows[0]: expected no flows, got a flow, which is not available in this version; remove it, and give its steps schedules of their own under tasks',
   );
-  await only(
-    task('dst: { gap: skip }'),
-    'c.yaml:4:17: tasks[0] (a).dst.gap: expected shift, got skip, which is not available in this version; use gap: shift',
-  );
-  await only(
-    task('dst: { repeat: both }'),
-    'c.yaml:4:20: tasks[0] (a).dst.repeat: expected first, got both, which is not available in this version; use repeat: first',
-  );
-  assert.deepEqual(await problemsOf(`flows: []\n${task('dst: { gap: shift, repeat: first }')}`), []);
+  assert.deepEqual(await problemsOf(`flows: []\n${task('dst: { gap: skip, repeat: both }')}`), []);
 });
 
 test('globs: what is opened is closed', async () => {

@@ -193,6 +193,7 @@ test('T15: every timer wakes 2 ms early: one run per occurrence, none before its
           kind: 'cron',
           expression: '* * * * * *',
           timeZone: 'UTC',
+          dst: { gap: 'shift', repeat: 'first' },
           fields: cronFields('* * * * * *'),
         },
         misfire: { policy: 'run-once', graceMs: null, max: 100 },

@@ -1,15 +1,15 @@
-/** A disk whose fsync takes 200 ms: everything durable waits for it, main for nothing. */
+/** A disk whose fsync takes half a second: everything durable waits for it, main for nothing. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const COMMIT_MS = 200;
+const COMMIT_MS = 500;
 /** Beside other tests main may have to wait for a core; one that waits for the disk is as late as the disk. */
-const DELAY_BOUND_SECONDS = COMMIT_MS / 4 / 1000;
+const DELAY_BOUND_SECONDS = COMMIT_MS / 2 / 1000;
 
-test('commits of 200 ms: main never waits, what is acknowledged is kept, runs begin when their beginning is', async (t) => {
+test('slow commits: main never waits, what is acknowledged is kept, runs begin when their beginning is', async (t) => {
   const preload = join(import.meta.dirname, 'preload-slow-disk.cts');
   const env = { NODE_OPTIONS: `--require ${preload}`, SLOW_COMMIT_MS: `${COMMIT_MS}` };
   const config = {
@@ -23,9 +23,9 @@ test('commits of 200 ms: main never waits, what is acknowledged is kept, runs be
   const listening = await daemon.line(({ msg }) => msg === 'metrics listening');
   const delays: number[] = [];
   const waits: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const askedMono = performance.now();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => daemon.command('trigger', 'asked')));
+    const answers = await Promise.all(Array.from({ length: 3 }, () => daemon.command('trigger', 'asked')));
     waits.push(performance.now() - askedMono);
     assert.deepEqual(
       answers.filter(({ code }) => code !== 0).map(({ stderr }) => stderr),

@@ -3,7 +3,7 @@
  * `Intl.DateTimeFormat`, and asks of each minute whether it fits. It shares nothing with the evaluator: the fields
  * are plain predicates, gaps and repeats are what is seen to be missing or to come again.
  */
-import type { DstPolicy } from '../../src/main/schedule/index.ts';
+import type { DstPolicy } from '../../src/main/config/config.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GarbageCollector, usedHeapBytes } from '../../src/actors/kernel/index.ts';
+import { DEFAULT_DST } from '../../src/main/config/config.ts';
 import { type CronOccurrences, occurrencesOf, TimeZones } from '../../src/main/schedule/index.ts';
 import { cronFields } from '../support/cron-fields.ts';
 
@@ -45,7 +46,13 @@ test('200 cron tasks hold at most 300 bytes each beside their text', () => {
   const fields = expressions.map((expression) => JSON.stringify(cronFields(expression)));
   const make = (index: number) =>
     occurrencesOf(
-      { kind: 'cron', expression: 'x', timeZone: 'Europe/Berlin', fields: JSON.parse(fields[index % 200]!) },
+      {
+        kind: 'cron',
+        expression: 'x',
+        timeZone: 'Europe/Berlin',
+        dst: DEFAULT_DST,
+        fields: JSON.parse(fields[index % 200]!),
+      },
       zones,
     );
   const nowMs = Date.UTC(2026, 5, 1);

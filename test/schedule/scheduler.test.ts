@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { MisfirePolicy, ScheduleSpec } from '../../src/main/config/config.ts';
+import {
+  DEFAULT_DST,
+  type DstPolicy,
+  type MisfirePolicy,
+  type ScheduleSpec,
+} from '../../src/main/config/config.ts';
 import {
   occurrencesOf,
   type ScheduledTask,
@@ -16,10 +21,15 @@ import { STEP_BACK_MS } from '../../src/main/schedule/scheduler.ts';
 import { cronFields } from '../support/cron-fields.ts';
 
 const runOnce: MisfirePolicy = { policy: 'run-once', graceMs: null, max: 100 };
-const cron = (expression: string, timeZone: string | null = 'UTC'): ScheduleSpec => ({
+const cron = (
+  expression: string,
+  timeZone: string | null = 'UTC',
+  dst: DstPolicy = DEFAULT_DST,
+): ScheduleSpec => ({
   kind: 'cron',
   expression,
   timeZone,
+  dst,
   fields: cronFields(expression),
 });
 
@@ -339,5 +349,25 @@ test('T16, T17: what was missed while the daemon was away, by the policy of the 
   assert.deepEqual([of('fresh'), of('ahead')], [[], []], 'nothing was missed, or nobody knows');
   assert.deepEqual([of('one-shot'), of('was-run')], [[now - DAY_MS], []]);
   assert.deepEqual(missed.map(([task]) => task).sort(), ['often', 'skips', 'weekly']);
+  scheduler.stop();
+});
+
+test('the policy of a task for changes of the clocks is the one by which it runs', async () => {
+  // In Berlin, clocks went from 3:00 back to 2:00 at 1:00 UTC on 25 October 2026.
+  const clock = new TestClock(Date.UTC(2026, 9, 24, 23));
+  const both: DstPolicy = { gap: 'shift', repeat: 'both' };
+  const last: DstPolicy = { gap: 'shift', repeat: 'last' };
+  const { due, scheduler } = start(
+    [
+      scheduled({ name: 'first', schedule: cron('30 2 * * *', 'Europe/Berlin') }),
+      scheduled({ name: 'last', schedule: cron('30 2 * * *', 'Europe/Berlin', last) }),
+      scheduled({ name: 'both', schedule: cron('30 2 * * *', 'Europe/Berlin', both) }),
+    ],
+    clock,
+  );
+  await clock.advance(3 * 3_600_000);
+  const hours = (name: string) =>
+    due.filter(([task]) => task === name).map(([, at]) => (at - Date.UTC(2026, 9, 25)) / 3_600_000);
+  assert.deepEqual([hours('first'), hours('last'), hours('both')], [[0.5], [1.5], [0.5, 1.5]]);
   scheduler.stop();
 });

@@ -24,6 +24,10 @@ export function createDeps(io: CliIo, version: string, launchMs = 0): CliDeps {
       const { sizeOf } = await loadConfigPart();
       return sizeOf(config);
     },
+    async previewOf(task, question) {
+      const { previewTask } = await loadConfigPart();
+      return previewTask(task, question);
+    },
     async stateDirOf(file) {
       const { stateDirOf } = await loadConfigPart();
       return stateDirOf(file, io.env);

@@ -1,6 +1,7 @@
 /** What the command line is given: the terminal, the environment, and the parts of the daemon that it starts. */
 import type { ConfigProblem, SizeView } from '../../actors/protocol.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, TaskSpec } from '../config/config.ts';
+import type { PreviewQuestion, TaskPreview } from '../config-part.ts';
 
 export interface TextSink {
   write(text: string): unknown;
@@ -37,6 +38,8 @@ export interface CliDeps {
   loadConfig(file: string): Promise<LoadedConfig>;
   /** What the memory ledger says without a daemon. */
   sizeOf(config: Config): Promise<SizeView>;
+  /** When a task is due next; null where the question names no instant. */
+  previewOf(task: TaskSpec, question: PreviewQuestion): Promise<TaskPreview | null>;
   /** Where the daemon of a config is that cannot be loaded just now: its state directory, absolute, as far as it can be told. */
   stateDirOf(file: string): Promise<string>;
   formatProblem(problem: ConfigProblem): string;

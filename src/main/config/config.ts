@@ -24,10 +24,19 @@ export type ScheduleSpec =
       readonly kind: 'cron';
       readonly expression: string;
       readonly timeZone: string | null;
+      readonly dst: DstPolicy;
       readonly fields: CronFields;
     }
   | { readonly kind: 'every'; readonly everyMs: number }
   | { readonly kind: 'at'; readonly atMs: number };
+
+/** Of local times that a change of the clocks skips or repeats. */
+export interface DstPolicy {
+  readonly gap: 'shift' | 'skip';
+  readonly repeat: 'first' | 'last' | 'both';
+}
+
+export const DEFAULT_DST: DstPolicy = { gap: 'shift', repeat: 'first' };
 
 /**
  * A cron expression as sets of bits, made by the parser at load: plain numbers, so that hundreds of tasks cost

@@ -2,7 +2,7 @@
  * The config as it is written, after its schema was checked, what does not fit was taken away, and defaults
  * were put in: what the resolving functions read. Keys that inherit stay away when they are not written.
  */
-import type { LogLevel, OverlapPolicy, WhenFull } from './config.ts';
+import type { DstPolicy, LogLevel, OverlapPolicy, WhenFull } from './config.ts';
 
 export interface RawBackoff {
   readonly kind?: 'scaled' | 'additive';
@@ -20,7 +20,7 @@ export interface RawMisfire {
 /** What both a task and `defaults` may say. */
 export interface RawShared {
   readonly time_zone?: string;
-  readonly dst?: { readonly gap?: string; readonly repeat?: string };
+  readonly dst?: Partial<DstPolicy>;
   readonly misfire?: RawMisfire;
   readonly overlap?: OverlapPolicy;
   readonly splay_seconds?: number;

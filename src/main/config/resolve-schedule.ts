@@ -1,6 +1,6 @@
 /** `schedule`, `every` or `at` of a task → when it runs by itself. */
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
-import type { ScheduleSpec } from './config.ts';
+import type { DstPolicy, ScheduleSpec } from './config.ts';
 import { parseDuration, parseInstant } from './parse-time.ts';
 import type { RawTask } from './raw-config.ts';
 import type { ResolveScope } from './resolve-scope.ts';
@@ -9,12 +9,18 @@ import { MAX_SECONDS } from './schema-parts.ts';
 /** Timers fire up to about a millisecond early or late: below this an interval is mostly that error. */
 export const MIN_EVERY_MS = 10;
 
+/** Whose clocks a cron expression goes by, and how it takes their changes. */
+interface LocalTime {
+  readonly timeZone: string | null;
+  readonly dst: DstPolicy;
+}
+
 const WAYS = ['schedule', 'every', 'at'] as const;
 
 /** Null: the task runs on trigger only, or what is written is a problem. */
 export function resolveSchedule(
   task: RawTask,
-  timeZone: string | null,
+  local: LocalTime,
   path: SchemaPath,
   scope: ResolveScope,
 ): ScheduleSpec | null {
@@ -26,13 +32,13 @@ export function resolveSchedule(
   let spec: ScheduleSpec | null = null;
   if (task.at !== undefined) spec = resolveAt(task.at, [...path, 'at'], scope);
   if (task.every !== undefined) spec = resolveEvery(task.every, [...path, 'every'], scope);
-  if (task.schedule !== undefined) spec = resolveCron(task.schedule, timeZone, [...path, 'schedule'], scope);
+  if (task.schedule !== undefined) spec = resolveCron(task.schedule, local, [...path, 'schedule'], scope);
   return spec;
 }
 
 function resolveCron(
   expression: string,
-  timeZone: string | null,
+  { timeZone, dst }: LocalTime,
   path: SchemaPath,
   scope: ResolveScope,
 ): ScheduleSpec | null {
@@ -41,7 +47,7 @@ function resolveCron(
     scope.problems.add(path, parsed.problem);
     return null;
   }
-  return { kind: 'cron', expression: expression.trim(), timeZone, fields: parsed.fields };
+  return { kind: 'cron', expression: expression.trim(), timeZone, dst, fields: parsed.fields };
 }
 
 function resolveEvery(every: string | number, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {

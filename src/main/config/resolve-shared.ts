@@ -1,10 +1,9 @@
 /** What tasks inherit from `defaults:`: values in milliseconds, each from the nearest place that says it. */
 import type { SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BackoffPolicy } from '../../actors/runs/backoff.ts';
-import { type MisfirePolicy, OverlapPolicy, type TaskSpec } from './config.ts';
+import { DEFAULT_DST, type DstPolicy, type MisfirePolicy, OverlapPolicy, type TaskSpec } from './config.ts';
 import type { RawShared } from './raw-config.ts';
 import type { ResolveScope } from './resolve-scope.ts';
-import { notAvailable } from './unavailable.ts';
 
 export interface Shared
   extends Pick<
@@ -12,12 +11,14 @@ export interface Shared
     'misfire' | 'overlap' | 'splayMs' | 'timeoutMs' | 'maxRetry' | 'backoff' | 'onInterrupted' | 'priority'
   > {
   readonly timeZone: string | null;
+  readonly dst: DstPolicy;
 }
 
 const DEFAULT_JITTER_MS = 1000;
 
 export const PRODUCT_DEFAULTS: Shared = {
   timeZone: null,
+  dst: DEFAULT_DST,
   misfire: { policy: 'run-once', graceMs: null, max: 100 },
   overlap: OverlapPolicy.Skip,
   splayMs: 0,
@@ -30,9 +31,9 @@ export const PRODUCT_DEFAULTS: Shared = {
 
 /** `raw` over `base`. Objects that say nothing new are shared with `base`: thousands of tasks inherit them. */
 export function resolveShared(raw: RawShared, base: Shared, path: SchemaPath, scope: ResolveScope): Shared {
-  checkAvailable(raw, path, scope);
   return {
     timeZone: resolveTimeZone(raw.time_zone, base.timeZone, path, scope),
+    dst: raw.dst === undefined ? base.dst : { ...base.dst, ...raw.dst },
     misfire: resolveMisfire(raw, base.misfire),
     overlap: raw.overlap ?? base.overlap,
     splayMs: raw.splay_seconds === undefined ? base.splayMs : toMs(raw.splay_seconds),
@@ -47,16 +48,6 @@ export function resolveShared(raw: RawShared, base: Shared, path: SchemaPath, sc
 /** Seconds, which may be fractional, as whole milliseconds. */
 export function toMs(seconds: number): number {
   return Math.round(seconds * 1000);
-}
-
-function checkAvailable(raw: RawShared, path: SchemaPath, scope: ResolveScope): void {
-  const { gap = 'shift', repeat = 'first' } = raw.dst ?? {};
-  const refuse = (key: string[], got: string, expected: string) => {
-    const remedy = `use ${key.at(-1)}: ${expected}`;
-    notAvailable(scope, [...path, ...key], { expected, got, remedy });
-  };
-  if (gap !== 'shift') refuse(['dst', 'gap'], gap, 'shift');
-  if (repeat !== 'first') refuse(['dst', 'repeat'], repeat, 'first');
 }
 
 function resolveTimeZone(

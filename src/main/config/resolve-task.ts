@@ -34,8 +34,8 @@ interface TaskSurroundings {
 function resolveTask(task: RawTask, index: number, around: TaskSurroundings): TaskSpec | null {
   const { scope, defaults, modules } = around;
   const path = ['tasks', index];
-  const { timeZone, ...shared } = resolveShared(task, defaults, path, scope);
-  const schedule = resolveSchedule(task, timeZone, path, scope);
+  const { timeZone, dst, ...shared } = resolveShared(task, defaults, path, scope);
+  const schedule = resolveSchedule(task, { timeZone, dst }, path, scope);
   const handler = resolveHandler(task, modules, path, scope);
   if (handler === null || task.name === undefined) return null;
   return {

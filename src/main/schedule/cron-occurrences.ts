@@ -13,7 +13,7 @@
  *
  * The instants are a set, and no state is kept: `next` and `prev` walk the same one, strictly onward.
  */
-import type { CronFields } from '../config/config.ts';
+import { type CronFields, DEFAULT_DST, type DstPolicy } from '../config/config.ts';
 import { firstLocal, lastLocal, SECOND_MS } from './cron-calendar.ts';
 import { MAX_INSTANT_MS, type TimeZone, type ZoneSpan } from './time-zones.ts';
 
@@ -24,13 +24,6 @@ export interface Occurrences {
   /** The last instant before `beforeMs`; null: there is none. */
   prev(beforeMs: number): number | null;
 }
-
-export interface DstPolicy {
-  readonly gap: 'shift' | 'skip';
-  readonly repeat: 'first' | 'last' | 'both';
-}
-
-export const DEFAULT_DST: DstPolicy = { gap: 'shift', repeat: 'first' };
 
 const EVERY_HOUR = 0xffffff;
 /**

@@ -8,7 +8,7 @@ import type { TimeZones } from './time-zones.ts';
 export function occurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
   switch (spec.kind) {
     case 'cron':
-      return new CronOccurrences(spec.fields, zones.zone(spec.timeZone));
+      return new CronOccurrences(spec.fields, zones.zone(spec.timeZone), spec.dst);
     case 'every':
       return {
         next: (afterMs) => (Math.floor(afterMs / spec.everyMs) + 1) * spec.everyMs,

@@ -5,6 +5,7 @@ import { backupCommand } from './backup.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { deadCommand } from './dead.ts';
+import { nextCommand } from './next.ts';
 import { reloadCommand } from './reload.ts';
 import { runCommand } from './run.ts';
 import { runsCommand } from './runs.ts';
@@ -18,6 +19,7 @@ import { versionCommand } from './version.ts';
 export const COMMANDS: readonly Command[] = [
   runCommand,
   checkCommand,
+  nextCommand,
   triggerCommand,
   tasksCommand,
   runsCommand,

@@ -1,0 +1,62 @@
+import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
+import { usage } from '../args.ts';
+import type { Command } from '../command.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { type NextDocument, nextList } from '../render/next.ts';
+
+const MOST = 1000;
+const DEFAULT_COUNT = 5;
+
+export const nextCommand: Command = {
+  name: 'next',
+  summary: 'show when a task runs next by its schedule',
+  usage: 'TASK [-n N] [--from T]',
+  about:
+    'Computed from the config, without a daemon: local time in the zone of the task, the instant in UTC, and how far away ' +
+    'it is. A time that the clocks skip is marked as shifted.',
+  flags: [
+    { name: 'count', short: 'n', value: 'N', summary: 'so many (default 5, at most 1000)', range: [1, MOST] },
+    { name: 'from', value: 'T', summary: 'after this instant, such as 2026-12-24T18:00:00Z (default: now)' },
+  ],
+  positionals: { name: 'TASK', min: 1, max: 1 },
+  examples: [
+    ['colibri next backup', 'the next five'],
+    ['colibri next backup -n 20 --from 2027-03-27T00:00:00Z', 'around a change of the clocks'],
+  ],
+  async run(context) {
+    const { args, deps, io, paint } = context;
+    const name = args.positionals[0]!;
+    const { config } = await deps.loadConfig(await context.configFile());
+    const task = config.tasks.find((one) => one.name === name);
+    if (task === undefined) {
+      const names = config.tasks.map((one) => one.name);
+      throw new ColibriError(
+        'no-such-task',
+        `expected the name of a task in the config, got ${JSON.stringify(name)}${didYouMean(name, names)}`,
+      );
+    }
+    const from = args.text('from');
+    const preview = await deps.previewOf(task, {
+      from,
+      nowMs: io.nowMs(),
+      count: Number(args.text('count') ?? DEFAULT_COUNT),
+    });
+    if (preview === null) {
+      throw usage(`--from: expected an instant with its zone such as 2026-12-24T18:00:00Z, got ${from}`);
+    }
+    const document: NextDocument = {
+      task: name,
+      schedule: preview.schedule,
+      time_zone: task.schedule?.kind === 'cron' ? task.schedule.timeZone : null,
+      splay_seconds: task.splayMs / 1000,
+      occurrences: preview.occurrences.map(({ atMs, ...rest }) => ({
+        at: new Date(atMs).toISOString(),
+        ...rest,
+      })),
+    };
+    context.show(document, (next) =>
+      nextList(next, { isTTY: io.isTTY, columns: io.columns, nowMs: io.nowMs(), paint }),
+    );
+    return ExitCode.Done;
+  },
+};
