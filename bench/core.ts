@@ -36,7 +36,10 @@ export async function benchCore(options: { readonly quick: boolean }): Promise<B
   const text = encodeEnvelope(envelope);
   const parsed = parseCron('*/5 * * * *');
   if ('problem' in parsed) throw new Error(parsed.problem);
-  const cron = new CronOccurrences(parsed.fields, new TimeZones().zone('Europe/Berlin'));
+  const cron = new CronOccurrences(parsed.fields, new TimeZones().zone('Europe/Berlin'), {
+    gap: 'shift',
+    repeat: 'first',
+  });
   const peer = CronExpressionParser.parse('*/5 * * * *', { tz: 'Europe/Berlin' });
   const nowMs = Date.now();
   bench

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ANON_BOUND, HEAP_BOUND, type SoakReport } from './soak.ts';
 
-const IO_RUNS = 20_000;
-const CPU_RUNS = 10_000;
+const IO_RUNS = 12_000;
+const CPU_RUNS = 6_000;
 
-test('W5: 30,000 runs leave nothing behind: heaps and listener counts are as before, every run is over', async () => {
+test('W5: 18,000 runs leave nothing behind: heaps and listener counts are as before, every run is over', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',
     '--max-semi-space-size=1',

@@ -20,8 +20,8 @@ test('a daemon that is killed, stopped and loses its service thread under load: 
     program: await buildProgram(join(dir, 'installed')),
     store: { kind: 'sqlite', durability: 'process' },
     random: new Random(seed),
-    rounds: [Kill, Term, Kill, Service, Kill],
-    settleEvery: 5,
+    rounds: [Kill, Service, Term],
+    settleEvery: 3,
     latestMs: 500,
   });
   await campaign.run();

@@ -1,6 +1,6 @@
 /** The daemon that is killed: built from these sources into a folder of its own, started as an installed one is. */
 import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { buildDist } from '../../scripts/build-dist.ts';
 import { ROOT } from '../../scripts/bundle.ts';
 import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
@@ -10,11 +10,14 @@ export interface Program {
   command(preloads: readonly string[]): { readonly file: string; readonly args: readonly string[] };
 }
 
-/** Takes some seconds. `dir` is made. */
+/** Takes some seconds, unless `npm test` has built it already. `dir` is made. */
 export async function buildProgram(dir: string): Promise<Program> {
-  const dist = join(dir, 'dist');
-  await buildDist(dist);
-  symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+  const { TEST_DIST: built } = process.env;
+  const dist = built === undefined ? join(dir, 'dist') : resolve(built);
+  if (built === undefined) {
+    await buildDist(dist);
+    symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+  }
   return {
     command(preloads) {
       if (preloads.length === 0) return { file: join(dist, 'colibri.sh'), args: ['run'] };

@@ -372,7 +372,7 @@ test('the zone of the machine: the one that TZ names, or the one offset of what 
   });
   const summer = (zone: string) => {
     process.env.TZ = zone;
-    const cron = new CronOccurrences(cronFields('0 12 1 7 *'), new TimeZones().zone(null));
+    const cron = new CronOccurrences(cronFields('0 12 1 7 *'), new TimeZones().zone(null), DEFAULT);
     return iso([cron.next(utc('2026-01-01T00:00:00Z'))!])[0];
   };
   assert.equal(summer('America/New_York'), '2026-07-01T16:00:00.000Z');

@@ -13,7 +13,7 @@
  *
  * The instants are a set, and no state is kept: `next` and `prev` walk the same one, strictly onward.
  */
-import { type CronFields, DEFAULT_DST, type DstPolicy } from '../config/config.ts';
+import type { CronFields, DstPolicy } from '../config/config.ts';
 import { firstLocal, lastLocal, SECOND_MS } from './cron-calendar.ts';
 import { MAX_INSTANT_MS, type TimeZone, type ZoneSpan } from './time-zones.ts';
 
@@ -40,7 +40,7 @@ export class CronOccurrences implements Occurrences {
   readonly #shift: boolean;
   readonly #repeat: DstPolicy['repeat'];
 
-  constructor(fields: CronFields, zone: TimeZone, dst: DstPolicy = DEFAULT_DST) {
+  constructor(fields: CronFields, zone: TimeZone, dst: DstPolicy) {
     const everyHour = fields.hours === EVERY_HOUR;
     this.#fields = fields;
     this.#zone = zone;
