@@ -31,12 +31,20 @@ function WatchedScript(code: string, options: import('node:vm').ScriptOptions): 
 }
 vm.Script = WatchedScript as unknown as typeof vm.Script;
 
+/** Threads of the daemon set and take back the same flag: as often as it takes. */
+function collector(): () => void {
+  for (;;) {
+    setFlagsFromString('--expose-gc');
+    const found: unknown = vm.runInNewContext('globalThis.gc');
+    setFlagsFromString('--no-expose-gc');
+    if (typeof found === 'function') return found as () => void;
+  }
+}
+
 /** Asks for the collector only after the start, whose code caches its flag would spoil. */
 function watch(module: WeakRef<object>): void {
   setTimeout(() => {
-    setFlagsFromString('--expose-gc');
-    const collect = vm.runInNewContext('gc') as () => void;
-    setFlagsFromString('--no-expose-gc');
+    const collect = collector();
     const looking = setInterval(() => {
       collect();
       if (module.deref() !== undefined) return;
