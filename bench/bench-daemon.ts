@@ -26,6 +26,8 @@ export async function startBenchDaemon(raw: Readonly<Record<string, unknown>>): 
       state_dir: join(dir, 'state'),
       metrics: { listen: '127.0.0.1:0' },
       log: { level: 'warn' },
+      // The way of a run, without a disk: what that costs is said by `journal`.
+      store: { kind: 'memory' },
       ...(governed ? { memory: { budget_mb: GOVERNED_BUDGET_MB } } : {}),
       ...raw,
     },

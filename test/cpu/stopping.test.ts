@@ -80,7 +80,8 @@ test('each run of a batch has its timeout from its own start', async (t) => {
   for (const run of runs) assert.equal((await harness.outcome(run)).status, 'success');
   const outcome = await harness.outcome(slow);
   assert.equal(outcome.error?.code, 'timeout');
-  assert.ok(outcome.durationMs >= 95 && outcome.durationMs < 1_000);
+  // Counted from the start of the batch, its time would have been over before it began.
+  assert.ok(outcome.durationMs >= 50 && outcome.durationMs < 1_000, `${outcome.durationMs} ms`);
   assert.equal(harness.batches.at(-1)?.length, 7);
 });
 

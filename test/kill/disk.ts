@@ -20,6 +20,7 @@ const OUTAGE_MS = 4000;
 const FEWEST_BEATS = 6;
 /** The last probe may be so far away. */
 const RESUMED_LIMIT_MS = 12_000;
+const SAID_LIMIT_MS = 10_000;
 const AGAIN_MS = 20;
 const ANSWER_MS = 1000;
 const DRAIN_MS = 30_000;
@@ -70,6 +71,7 @@ async function outage(stage: Stage, shortage: Shortage): Promise<void> {
     figures.time(`${shortage.name}: from room to the first acknowledged`, await untilAccepted(stage, victim));
     for (let count = 0; count < TRIGGERS; count++) await stage.trigger(victim, 'wait', PAYLOAD);
     await stage.inspection.drained(victim.control, DRAIN_MS);
+    await untilSaid(victim, 'journal is written again');
     lookForLines(stage, victim, shortage);
     if (!victim.alive) stage.report({ rule: 'died', text: `the daemon has ended: ${victim.stderr}` });
   } finally {
@@ -144,6 +146,12 @@ function lookForBeats(stage: Stage, { pid }: Victim, sinceMs: number): void {
       text: `expected ${FEWEST_BEATS} scheduled runs without a disk, got ${beats.length}`,
     });
   }
+}
+
+/** The end of a trouble is said when it has not come again for a moment. */
+async function untilSaid(victim: Victim, msg: string): Promise<void> {
+  const endMono = performance.now() + SAID_LIMIT_MS;
+  while (victim.line(msg) === undefined && performance.now() < endMono) await passed(AGAIN_MS);
 }
 
 /** The log says once that a trouble begins, and once that it is over. */

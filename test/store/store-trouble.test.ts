@@ -105,18 +105,40 @@ test('trouble that passes: how long it was is logged, and the next one begins an
   const rig = await troubled(actorRig(t));
   rig.databases.broken = null;
   await rig.clock.advance(1000);
-  const [logged, told] = sorted(untimed(await rig.heard()).slice(2));
-  assert.deepEqual(logged, [
-    'log',
-    { level: 'info', msg: 'journal is written again', fields: { after_ms: 1000 } },
+  assert.deepEqual(untimed(await rig.heard()).slice(2), [['store-state', { writable: true }]]);
+  await rig.clock.advance(2000);
+  assert.deepEqual(untimed(await rig.heard()), [
+    ['log', { level: 'info', msg: 'journal is written again', fields: { after_ms: 1000 } }],
   ]);
-  assert.deepEqual(told, ['store-state', { writable: true }]);
   rig.databases.broken = FULL;
   record(rig, 2, end('a@1'));
   assert.deepEqual(sorted(untimed(await rig.heard())), sorted(BEGINNING));
   const begun = rig.databases.calls.get('begin');
   await rig.clock.advance(1000);
   assert.equal(rig.databases.calls.get('begin'), begun! + 1, 'after 1 s again');
+});
+
+test('trouble that comes again at once is still the same: one line when it begins, one when it is over', async (t) => {
+  const rig = await troubled(actorRig(t));
+  const said: unknown[] = [];
+  for (let round = 0; round < 5; round++) {
+    rig.databases.broken = null;
+    await rig.clock.advance(1000);
+    rig.databases.broken = FULL;
+    record(rig, 2, end('a@1'));
+    said.push(...untimed(await rig.heard()));
+  }
+  assert.deepEqual(
+    said.filter((one) => (one as Said)[0] === 'log'),
+    [],
+  );
+  assert.equal(said.filter((one) => (one as Said)[0] === 'store-state').length, 10, 'main is told each time');
+  rig.databases.broken = null;
+  await rig.clock.advance(3000);
+  const last = untimed(await rig.heard()).filter(([what]) => what === 'log');
+  assert.deepEqual(last, [
+    ['log', { level: 'info', msg: 'journal is written again', fields: { after_ms: 6000 } }],
+  ]);
 });
 
 test('trouble at the commit: nobody is told of what is lost', async (t) => {

@@ -5,24 +5,8 @@
  * was moved, and an instant beyond the reach of timers (2^31 ms) all come down to arming it once more.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
-import type { DelayEngine } from './delay-engine.ts';
+import { type DelayEngine, type DelayOptions, DUE_PER_TURN, TIMER_CAP_MS } from './delay-engine.ts';
 import { type TimerHandle, TimerHeap } from './timer-heap.ts';
-
-/** No timer sleeps longer, so that a step of the wall clock is noticed within this time. */
-export const TIMER_CAP_MS = 15_000;
-
-/** Items given out in one turn before the event loop is let in between. */
-const DUE_PER_TURN = 1024;
-
-export interface HeapDelayOptions<Item> {
-  readonly clock: Clock;
-  /** The time that due times are in: wall or monotonic, ms. */
-  readonly now: () => number;
-  readonly onDue: (item: Item, dueMs: number) => void;
-  readonly capMs?: number;
-  /** Before items are given out, at each waking: the place to look whether the clock was moved. */
-  readonly onWake?: () => void;
-}
 
 export class HeapDelayEngine<Item> implements DelayEngine<Item> {
   readonly #heap = new TimerHeap();
@@ -36,7 +20,7 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
   #armedFor = Number.POSITIVE_INFINITY;
   #closed = false;
 
-  constructor(options: HeapDelayOptions<Item>) {
+  constructor(options: DelayOptions<Item>) {
     this.#clock = options.clock;
     this.#now = options.now;
     this.#onDue = options.onDue;

@@ -1,3 +1,5 @@
-export type { DelayEngine } from './delay-engine.ts';
-export { HeapDelayEngine, type HeapDelayOptions, TIMER_CAP_MS } from './heap-delay-engine.ts';
+export { createDelayEngine } from './create-delay-engine.ts';
+export { type DelayEngine, DelayEngineName, type DelayOptions, TIMER_CAP_MS } from './delay-engine.ts';
+export { HeapDelayEngine } from './heap-delay-engine.ts';
+export { POLL_MS } from './poll-delay-engine.ts';
 export { type TimerHandle, TimerHeap } from './timer-heap.ts';

@@ -49,6 +49,11 @@ const BREATH_MS = 20;
 /** Nothing has come for so long: the store rests. */
 const REST_MS = 1000;
 const PROBE_MS = { first: 1000, most: 10_000 } as const;
+/**
+ * A trouble that comes again within this time is still the same one: on a disk that is full to the last page, a small
+ * write succeeds and the next one fails. Each is told to main, and only one beginning and one end to the log.
+ */
+const SETTLED_MS = 2000;
 
 export function storeActor(options: StoreActorOptions): ActorDefinition<StoreMessages> {
   return {
@@ -76,8 +81,11 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   #commitPlanned = false;
   /** How long the last one took. */
   #commitMs = 0;
-  /** When the trouble began, wall time; null: there is none. */
-  #troubleAtMs: number | null = null;
+  /** It cannot write now. */
+  #inTrouble = false;
+  /** When the trouble began that the log was told of, wall time; null: there is none. */
+  #toldAtMs: number | null = null;
+  #settling: ClockTimer | null = null;
   #probing: ClockTimer | null = null;
   #resting: ClockTimer | null = null;
 
@@ -107,6 +115,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
       if (this.#opened) await this.#commit();
     } finally {
       this.#probing?.cancel();
+      this.#settling?.cancel();
       this.#resting?.cancel();
       this.#store.close();
     }
@@ -163,7 +172,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
 
   #record(batch: RecordBatch): void | Promise<void> {
     // Before it is opened, and in trouble: main sends it again.
-    if (!this.#opened || this.#troubleAtMs !== null) return;
+    if (!this.#opened || this.#inTrouble) return;
     this.#resting?.cancel();
     this.#resting = null;
     try {
@@ -223,10 +232,14 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
     this.#uncommitted = 0;
     this.#owing = false;
     if (!(error instanceof StoreTrouble)) throw error;
-    if (this.#troubleAtMs !== null) return;
-    this.#troubleAtMs = this.#context.clock.wallMs();
+    if (this.#inTrouble) return;
+    this.#inTrouble = true;
+    this.#settling?.cancel();
     this.#mark.setOpen(true);
-    this.#log('warn', 'journal cannot be written', { reason: error.message });
+    if (this.#toldAtMs === null) {
+      this.#toldAtMs = this.#context.clock.wallMs();
+      this.#log('warn', 'journal cannot be written', { reason: error.message });
+    }
     this.#runs.tell('store-state', { writable: false, reason: error.message }).catch(() => {});
     this.#probeLater(PROBE_MS.first);
   }
@@ -244,12 +257,17 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
       if (!(error instanceof StoreTrouble)) throw error;
       return this.#probeLater(Math.min(2 * waitMs, PROBE_MS.most));
     }
-    const began = this.#troubleAtMs ?? 0;
-    this.#troubleAtMs = null;
+    this.#inTrouble = false;
     this.#mark.advance(this.#store.kept);
     this.#mark.setOpen(false);
-    this.#log('info', 'journal is written again', { after_ms: this.#context.clock.wallMs() - began });
     this.#runs.tell('store-state', { writable: true }).catch(() => {});
+    const { clock } = this.#context;
+    const afterMs = clock.wallMs() - (this.#toldAtMs ?? 0);
+    this.#settling = clock.setTimer(SETTLED_MS, () => {
+      this.#toldAtMs = null;
+      this.#log('info', 'journal is written again', { after_ms: afterMs });
+    });
+    this.#settling.unref();
   }
 
   #restLater(): void {
@@ -263,7 +281,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
 
   #audit(entry: StoreMessages['audit']['body']): void {
     // The log has it too.
-    if (!this.#opened || this.#troubleAtMs !== null) return;
+    if (!this.#opened || this.#inTrouble) return;
     try {
       this.#store.audit(entry);
     } catch (error) {
