@@ -132,3 +132,16 @@ test('collecting frees what nobody holds, on this thread, without a flag of the 
     });
   });
 });
+
+test('the time until it wants to look again is never less than nothing, however the clock goes on meanwhile', () => {
+  let mono = 0;
+  const tidier = new Tidier({
+    busyEveryMs: 10_000,
+    firstEveryMs: 1000,
+    heldBytes: () => 0,
+    collect: () => {},
+    // Each look at the clock takes a little: over a thousand of them, one falls on either side of the moment.
+    monoMs: () => (mono += 0.7),
+  });
+  for (let look = 0; look < 3000; look++) assert.ok((tidier.idle() ?? 0) >= 0);
+});

@@ -69,7 +69,8 @@ export class Tidier {
   idle(): number | null {
     const isTime = this.#isFirst && this.#firstInMs() <= 0;
     if (isTime || this.#grownBytes >= this.#idleGrownBytes) this.collect();
-    return this.#isFirst ? this.#firstInMs() : null;
+    // Time goes on between two looks at the clock, and the runtime warns of a timer of less than nothing.
+    return this.#isFirst ? Math.max(0, this.#firstInMs()) : null;
   }
 
   /** At once: memory is short. */
