@@ -31,6 +31,11 @@ export interface DelayOptions<Item> {
 /** No timer sleeps longer, so that a step of the wall clock is noticed within this time. */
 export const TIMER_CAP_MS = 15_000;
 
+/** How long the timer for an instant sleeps, ms: rounded up, for one of a fraction of a millisecond would fire before its time. */
+export function timerMs(dueMs: number, nowMs: number, capMs: number = TIMER_CAP_MS): number {
+  return Math.min(capMs, Math.max(0, Math.ceil(dueMs - nowMs)));
+}
+
 /** Items given out in one turn before the event loop is let in between. */
 export const DUE_PER_TURN = 1024;
 

@@ -5,7 +5,7 @@
  * was moved, and an instant beyond the reach of timers (2^31 ms) all come down to arming it once more.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
-import { type DelayEngine, type DelayOptions, DUE_PER_TURN, TIMER_CAP_MS } from './delay-engine.ts';
+import { type DelayEngine, type DelayOptions, DUE_PER_TURN, TIMER_CAP_MS, timerMs } from './delay-engine.ts';
 import { type TimerHandle, TimerHeap } from './timer-heap.ts';
 
 export class HeapDelayEngine<Item> implements DelayEngine<Item> {
@@ -58,8 +58,7 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
     this.#timer = null;
     this.#armedFor = this.#heap.peekDue();
     if (this.#closed || this.#armedFor === Number.POSITIVE_INFINITY) return;
-    // Rounded up: a timer of a fraction of a millisecond would fire before its time and be armed again.
-    const waitMs = Math.min(this.#capMs, Math.max(0, Math.ceil(this.#armedFor - this.#now())));
+    const waitMs = timerMs(this.#armedFor, this.#now(), this.#capMs);
     this.#timer = this.#clock.setTimer(waitMs, () => this.#wake());
   }
 

@@ -149,7 +149,8 @@ export class TimerHeap {
   }
 }
 
-function widen<A extends Float64Array | Int32Array | Uint32Array>(from: A, to: A): A {
+/** `to` with what `from` holds at its beginning. */
+export function widen<A extends Float64Array | Int32Array | Int16Array | Uint32Array>(from: A, to: A): A {
   to.set(from);
   return to;
 }

@@ -3,7 +3,7 @@
  * items whose due times lie within a millisecond may leave in another order.
  */
 import type { ClockTimer } from '../kernel/clock.ts';
-import { type DelayEngine, type DelayOptions, TIMER_CAP_MS } from './delay-engine.ts';
+import { type DelayEngine, type DelayOptions, timerMs } from './delay-engine.ts';
 import { EntrySlots } from './entry-slots.ts';
 import type { TimerHandle } from './timer-heap.ts';
 
@@ -49,9 +49,8 @@ export class TimersDelayEngine<Item> implements DelayEngine<Item> {
   }
 
   #timerFor(slot: number, dueMs: number): ClockTimer {
-    const { clock, now, capMs = TIMER_CAP_MS } = this.#options;
-    const waitMs = Math.min(capMs, Math.max(0, Math.ceil(dueMs - now())));
-    return clock.setTimer(waitMs, () => this.#wake(slot));
+    const { clock, now, capMs } = this.#options;
+    return clock.setTimer(timerMs(dueMs, now(), capMs), () => this.#wake(slot));
   }
 
   #wake(slot: number): void {

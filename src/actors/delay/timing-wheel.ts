@@ -6,11 +6,12 @@
  *
  * A tick is a millisecond; nine wheels reach further than `Date`. Order within a tick is the caller's business.
  */
+import { widen } from './timer-heap.ts';
 
 const BITS = 64;
 const WHEELS = 9;
 /** The list of entries whose tick has come. */
-export const COME = BITS * WHEELS;
+const COME = BITS * WHEELS;
 const NONE = -1;
 
 export class TimingWheel {
@@ -36,11 +37,6 @@ export class TimingWheel {
   /** All entries up to this tick have come. */
   get current(): number {
     return this.#current;
-  }
-
-  /** Bytes of the arrays of entries, used or not. */
-  get bytes(): number {
-    return this.#tick.length * (8 + 4 + 4 + 2);
   }
 
   /** `entry`: a small dense number that is in no list. */
@@ -151,17 +147,9 @@ export class TimingWheel {
 
   #grow(entry: number): void {
     const capacity = 2 ** Math.ceil(Math.log2(entry + 1));
-    const tick = new Float64Array(capacity);
-    tick.set(this.#tick);
-    this.#tick = tick;
-    const next = new Int32Array(capacity);
-    next.set(this.#next);
-    this.#next = next;
-    const previous = new Int32Array(capacity);
-    previous.set(this.#previous);
-    this.#previous = previous;
-    const list = new Int16Array(capacity).fill(NONE);
-    list.set(this.#list);
-    this.#list = list;
+    this.#tick = widen(this.#tick, new Float64Array(capacity));
+    this.#next = widen(this.#next, new Int32Array(capacity));
+    this.#previous = widen(this.#previous, new Int32Array(capacity));
+    this.#list = widen(this.#list, new Int16Array(capacity).fill(NONE));
   }
 }

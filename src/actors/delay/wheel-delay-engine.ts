@@ -6,7 +6,7 @@
  * time, then by insertion, however many come at once.
  */
 import type { ClockTimer } from '../kernel/clock.ts';
-import { type DelayEngine, type DelayOptions, DUE_PER_TURN, TIMER_CAP_MS } from './delay-engine.ts';
+import { type DelayEngine, type DelayOptions, DUE_PER_TURN, timerMs } from './delay-engine.ts';
 import { EntrySlots } from './entry-slots.ts';
 import { type TimerHandle, TimerHeap } from './timer-heap.ts';
 import { TimingWheel } from './timing-wheel.ts';
@@ -80,9 +80,8 @@ export class WheelDelayEngine<Item> implements DelayEngine<Item> {
     this.#timer = null;
     this.#armedFor = Math.min(this.#come.peekDue(), this.#wheel.nextTick);
     if (this.#closed || this.#armedFor === Number.POSITIVE_INFINITY) return;
-    const { clock, now, capMs = TIMER_CAP_MS } = this.#options;
-    const waitMs = Math.min(capMs, Math.max(0, Math.ceil(this.#armedFor - now())));
-    this.#timer = clock.setTimer(waitMs, () => this.#wake());
+    const { clock, now, capMs } = this.#options;
+    this.#timer = clock.setTimer(timerMs(this.#armedFor, now(), capMs), () => this.#wake());
   }
 
   #wake(): void {

@@ -20,6 +20,7 @@ import type { LiveBytes } from './live-bytes.ts';
 import { decideOverlap, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import { Run, type RunFields } from './run.ts';
+import { shuttingDown } from './shutting-down.ts';
 import type { TaskState } from './task-state.ts';
 
 export interface IntakeOptions {
@@ -298,8 +299,4 @@ function heavyError(queue: 'ready' | 'delayed', depth: number, bytes: number): C
     'queue-full',
     `expected room in the ${queue} queue, got ${held}; send paths in place of data, or raise memory.budget_mb`,
   );
-}
-
-function shuttingDown(): ColibriError {
-  return new ColibriError('shutting-down', 'expected a running daemon, got one that is stopping');
 }

@@ -8,6 +8,7 @@
 import { ColibriError } from '../kernel/errors.ts';
 import { type Answer, Ring } from '../kernel/index.ts';
 import type { RunOrigin } from '../protocol.ts';
+import { shuttingDown } from './shutting-down.ts';
 
 export interface DueOccurrence {
   readonly task: string;
@@ -82,9 +83,7 @@ export class Postponed {
   close(): void {
     this.#dues.clear();
     for (let call = this.#calls.shift(); call !== undefined; call = this.#calls.shift()) {
-      call.answer.fail(
-        new ColibriError('shutting-down', 'expected a running daemon, got one that is stopping'),
-      );
+      call.answer.fail(shuttingDown());
     }
   }
 }

@@ -9,39 +9,21 @@ import type { Row, SqlValue } from './database.ts';
 
 export function viewOf(row: Row): RunView {
   return {
-    run: row.run as string,
-    task: row.task as string,
-    state: stateOf(row),
-    attempt: row.attempt as number,
-    origin: row.origin as RunOrigin,
-    createdAtMs: row.created_ms as number,
-    startedAtMs: row.started_ms as number | null,
+    ...runOf(row),
     endedAtMs: row.ended_ms as number | null,
     durationMs: row.duration_ms as number | null,
     dueAtMs: row.ended_ms === null ? (row.due_ms as number | null) : null,
-    input: inputOf(row),
     result: row.result as string | null,
-    error: parsed<ErrorData>(row.error),
     progress: null,
-    attempts: attemptsOf(row.attempts),
   };
 }
 
 export function storedRunOf(row: Row): StoredRun {
   return {
-    run: row.run as string,
-    task: row.task as string,
-    state: stateOf(row),
-    attempt: row.attempt as number,
+    ...runOf(row),
     interruptions: row.interruptions as number,
-    origin: row.origin as RunOrigin,
-    createdAtMs: row.created_ms as number,
     dueAtMs: (row.due_ms ?? row.created_ms) as number,
-    startedAtMs: row.started_ms as number | null,
-    input: inputOf(row),
     mark: row.mark as string | null,
-    error: parsed<ErrorData>(row.error),
-    attempts: attemptsOf(row.attempts),
   };
 }
 
@@ -77,6 +59,22 @@ export function textOf(row: Row): number {
   let text = 0;
   for (const value of Object.values(row)) if (typeof value === 'string') text += value.length;
   return text;
+}
+
+/** What is said alike of a run that is shown and of one that is taken over. */
+function runOf(row: Row) {
+  return {
+    run: row.run as string,
+    task: row.task as string,
+    state: stateOf(row),
+    attempt: row.attempt as number,
+    origin: row.origin as RunOrigin,
+    createdAtMs: row.created_ms as number,
+    startedAtMs: row.started_ms as number | null,
+    input: inputOf(row),
+    error: parsed<ErrorData>(row.error),
+    attempts: attemptsOf(row.attempts),
+  };
 }
 
 function inputOf(row: Row): string {
