@@ -32,7 +32,7 @@ async function throughDaemon(bench: (run: RunFiles) => Promise<BenchRow[]>): Pro
           const payload = JSON.stringify({ ...withOptions, ...file });
           const { ended } = await daemon.runs.ask(
             'trigger',
-            { task: handler, payload, force: false, wait: true },
+            { task: handler, payload, force: false, wait: true, dueAtMs: null },
             { timeoutMs: null },
           );
           if (ended?.state !== 'success')

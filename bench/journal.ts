@@ -88,7 +88,11 @@ function config(durability: Durability): Readonly<Record<string, unknown>> {
 
 function colibri({ daemon }: BenchDaemon, durability: Durability, count: number): Contender {
   const trigger = (wait: boolean) => () =>
-    daemon.runs.ask('trigger', { task: 'noop', payload: null, force: false, wait }, { timeoutMs: null });
+    daemon.runs.ask(
+      'trigger',
+      { task: 'noop', payload: null, force: false, wait, dueAtMs: null },
+      { timeoutMs: null },
+    );
   return {
     name: `colibri, ${durability}`,
     durability,

@@ -61,6 +61,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./journal.ts')).benchJournal(options),
   },
   {
+    name: 'delayed',
+    what: 'a million runs that begin later: memory of the built daemon, its start, and how late those begin that are due',
+    long: true,
+    run: async (options) => (await import('./delayed-runs.ts')).benchDelayedRuns(options),
+  },
+  {
     name: 'footprint',
     what: 'memory, threads and CPU of the built daemon idle and under load, and its start; half an hour',
     long: true,

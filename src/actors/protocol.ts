@@ -49,6 +49,10 @@ export const LOG_BUFFERS = { chunkBytes: 64 * KIB, chunks: 16, spare: 1 } as con
 export const MEMORY_STEPS = ['release', 'collect', 'shrink', 'grow'] as const;
 export type MemoryStep = (typeof MEMORY_STEPS)[number];
 
+/** What clocks do: the wall clock is set, the machine sleeps, the process gets no time. */
+export const CLOCK_JUMPS = ['forward', 'backward', 'suspend', 'stall'] as const;
+export type ClockJump = (typeof CLOCK_JUMPS)[number];
+
 /** How a run came to be. */
 export const RunOrigin = {
   Schedule: 'schedule',
@@ -162,6 +166,8 @@ export interface TaskView {
   /** As a person wrote it: `*\/5 * * * * *`, `every 5s`, `at 2026-…`, or null. */
   readonly schedule: string | null;
   readonly nextAtMs: number | null;
+  /** Occurrences left out by the misfire policy since the start; null: the task has no schedule. */
+  readonly missed: number | null;
   readonly active: number;
   readonly queued: number;
   readonly lastState: RunState | null;
@@ -198,6 +204,8 @@ export interface RuntimeView {
   readonly tasks: readonly TaskView[];
   readonly liveRuns: number;
   readonly threadRestarts: Readonly<Record<string, number>>;
+  /** How often clocks jumped since the start. */
+  readonly clockJumps: Readonly<Record<ClockJump, number>>;
   /** Event-loop delay of main since the last look, seconds. */
   readonly loopDelay: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly undeliverable: Readonly<Record<string, number>>;
@@ -304,6 +312,18 @@ export type ReloadReply =
       readonly more: number;
     };
 
+export interface TriggerBody {
+  readonly task: string;
+  /** JSON text; null: none. */
+  readonly payload: string | null;
+  /** Whether it passes by overlap; not for a run that is to begin later. */
+  readonly force: boolean;
+  /** Whether it is answered when the run is over. */
+  readonly wait: boolean;
+  /** When it is to begin, wall time; null: now. */
+  readonly dueAtMs: number | null;
+}
+
 export type TriggerReply = {
   readonly run: string;
   /** With `wait`: how the run ended; else null. */
@@ -337,10 +357,7 @@ export interface OfferReply {
 
 /** Owner of all live runs and of the four queues. */
 export type RunsMessages = {
-  trigger: {
-    body: { task: string; payload: string | null; force: boolean; wait: boolean };
-    reply: TriggerReply;
-  };
+  trigger: { body: TriggerBody; reply: TriggerReply };
   /** Answered when there is room for what was found: this is how a full queue blocks a scan. */
   offer: { body: OfferBody; reply: OfferReply };
   /** What ended on another thread within one turn of its event loop. */
@@ -383,6 +400,14 @@ export interface StoreOpening {
   /** Runs that are not over, and dead letters, of daemons before. */
   readonly unfinished: number;
   readonly letters: number;
+  /** Runs that are to begin after this moment: they are not among the unfinished ones. */
+  readonly delayed: number;
+}
+
+/** A place among the runs that are to begin later, in the order they are due and then were created. */
+export interface DelayedPlace {
+  readonly dueAtMs: number;
+  readonly position: number;
 }
 
 /** A run that is not over, as a daemon of before left it. Times are wall times in ms. */
@@ -439,6 +464,13 @@ export type StoreMessages = {
     body: { after: number };
     reply: { runs: readonly StoredRun[]; next: number | null };
   };
+  /** Runs that are to begin later, from after a place; `next`: of the next page. Those that are due are among them. */
+  delayed: {
+    body: { after: DelayedPlace };
+    reply: { runs: readonly StoredRun[]; next: DelayedPlace | null };
+  };
+  /** One of them by its id. */
+  'delayed-run': { body: { run: string }; reply: StoredRun | null };
   /** Dead letters in order of death, in pages as above. */
   letters: { body: { after: number }; reply: { letters: readonly StoredLetter[]; next: number | null } };
   /**

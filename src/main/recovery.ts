@@ -50,7 +50,7 @@ export async function recover({ clock, store, runs, tasks, boot }: RecoveryOptio
     left = page.next !== null;
     after = page.next ?? 0;
   }
-  runs.restored();
+  runs.restored(opening.delayed);
   const handledMs = await mount(store, tasks, clock.wallMs());
   const { orphaned } = runs;
   return { opening, handledMs, interrupted, orphaned, tookMs: clock.monoMs() - beganMono };

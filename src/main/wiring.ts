@@ -122,6 +122,13 @@ export function wireDaemon(options: WiringOptions): Wiring {
     queues: config.queues,
     byteLimits: runsByteLimits(config.memory.budgetBytes),
     durable: config.store.kind !== 'memory',
+    far:
+      config.store.kind === 'memory'
+        ? null
+        : {
+            page: (after) => store.ask('delayed', { after }),
+            find: (run) => store.ask('delayed-run', { run }),
+          },
     record: (batch) => store.tryTell('record', batch) === Delivery.Delivered,
     warn: (message, fields) => log('warn', message, fields),
   });

@@ -13,6 +13,7 @@ const taskView = {
   handler: 'hash',
   schedule: null,
   nextAtMs: null,
+  missed: 0,
   active: 0,
   queued: 0,
   lastState: null,
@@ -40,16 +41,42 @@ test('trigger prints the id; the payload comes from the line, a file or a pipe',
   assert.deepEqual(
     daemon.asked.map(({ body }) => body),
     [
-      { task: 'hash', payload: null, wait: false, force: false },
-      { task: 'hash', payload: '{"a":1}', wait: false, force: true },
-      { task: 'hash', payload: '[1]', wait: false, force: false },
-      { task: 'hash', payload: '{"b":2}', wait: false, force: false },
+      { task: 'hash', payload: null, wait: false, force: false, dueAtMs: null },
+      { task: 'hash', payload: '{"a":1}', wait: false, force: true, dueAtMs: null },
+      { task: 'hash', payload: '[1]', wait: false, force: false, dueAtMs: null },
+      { task: 'hash', payload: '{"b":2}', wait: false, force: false, dueAtMs: null },
     ],
   );
   assert.deepEqual(JSON.parse((await cli.run('trigger', 'hash', '--json')).out), {
     run: 'hash@1',
+    due_at: null,
     ended: null,
   });
+});
+
+test('trigger --in and --at: a run that begins later', async (t) => {
+  const { cli, daemon } = await setup(t, { trigger: () => ({ run: 'hash@1', ended: null }) });
+  const nowMs = Date.now();
+  cli.nowMs = nowMs;
+  const inAnHour = new Date(nowMs + 3_600_000).toISOString();
+  assert.equal((await cli.run('trigger', 'hash', '--in', '1h')).out, 'hash@1\n');
+  const { out } = await cli.run('trigger', 'hash', '--at', inAnHour, '--json');
+  assert.deepEqual(JSON.parse(out), { run: 'hash@1', due_at: inAnHour, ended: null });
+  const dues = daemon.asked.map(({ body }) => (body as { dueAtMs: number }).dueAtMs);
+  assert.deepEqual(dues, [nowMs + 3_600_000, nowMs + 3_600_000]);
+  for (const [flags, wanted] of [
+    [['--in', 'soon'], /--in: expected a time such as 90s/],
+    [['--in', '4000d'], /ten years/],
+    [['--at', '2026-02-30T00:00:00Z'], /--at: expected/],
+    [['--at', '2020-01-01T00:00:00Z'], /an instant to come/],
+    [['--at', inAnHour, '--in', '1h'], /one of --in and --at/],
+    [['--in', '1h', '--force'], /--force or a later time/],
+  ] as const) {
+    const { code, err } = await cli.run('trigger', 'hash', ...flags);
+    assert.equal(code, 2);
+    assert.match(err, wanted);
+  }
+  assert.equal(daemon.asked.length, 2);
 });
 
 test('trigger --wait tells how it ended: 0 for success, 1 for any other end', async (t) => {

@@ -12,6 +12,7 @@ const task = {
   handler: 'hash',
   schedule: 'every 5s',
   nextAtMs: Date.UTC(2026, 0, 1, 0, 0, 5),
+  missed: 0,
   active: 1,
   queued: 2,
   lastState: 'success',
@@ -102,7 +103,7 @@ test('trigger passes payload, force and wait on; none has a deadline, for a full
     },
   });
   const plain = await http(socketPath, 'POST', '/trigger', '{"task":"hash"}');
-  assert.deepEqual(plain.document, { run: 'hash@1', ended: null });
+  assert.deepEqual(plain.document, { run: 'hash@1', due_at: null, ended: null });
   const waited = await http(
     socketPath,
     'POST',
@@ -113,8 +114,8 @@ test('trigger passes payload, force and wait on; none has a deadline, for a full
   assert.deepEqual(
     asked.map(({ body }) => body),
     [
-      { task: 'hash', payload: null, wait: false, force: false },
-      { task: 'hash', payload: 'null', wait: true, force: true },
+      { task: 'hash', payload: null, wait: false, force: false, dueAtMs: null },
+      { task: 'hash', payload: 'null', wait: true, force: true, dueAtMs: null },
     ],
   );
   assert.deepEqual(deadlines, [null, null]);

@@ -84,7 +84,10 @@ export interface Setup {
   readonly events: RunEvent[];
   /** Gives the outcome of a run that the pool holds. */
   finish(run: string, outcome?: Partial<Outcome>): void;
-  trigger(task: string, options?: { force?: boolean; wait?: boolean; payload?: string }): FakeAnswer;
+  trigger(
+    task: string,
+    options?: { force?: boolean; wait?: boolean; payload?: string; dueAtMs?: number },
+  ): FakeAnswer;
   depth(queue: 'ready' | 'delayed' | 'retry' | 'dead-letter'): number;
   rejected(queue: 'ready' | 'delayed' | 'retry' | 'dead-letter'): number;
   /** States that the store was told of a run, in order. */
@@ -102,6 +105,7 @@ export function setup(
     byteLimits?: RunsByteLimits;
     durable?: boolean;
     groups?: RunsOptions['groups'];
+    far?: RunsOptions['far'];
     random?: () => number;
     onBatch?: (events: readonly RunEvent[]) => void;
     onRecord?: (batch: RecordBatch) => void;
@@ -123,6 +127,7 @@ export function setup(
     },
     ...(options.byteLimits === undefined ? {} : { byteLimits: options.byteLimits }),
     ...(options.durable === undefined ? {} : { durable: options.durable }),
+    ...(options.far === undefined ? {} : { far: options.far }),
     record: (batch) => {
       options.onBatch?.(batch.events);
       options.onRecord?.(batch);
@@ -159,7 +164,13 @@ export function setup(
     trigger(task, more = {}) {
       const answer = new FakeAnswer();
       runs.trigger(
-        { task, payload: more.payload ?? null, force: more.force ?? false, wait: more.wait ?? false },
+        {
+          task,
+          payload: more.payload ?? null,
+          force: more.force ?? false,
+          wait: more.wait ?? false,
+          dueAtMs: more.dueAtMs ?? null,
+        },
         answer,
       );
       return answer;

@@ -31,6 +31,7 @@ export function everything(): readonly Step[] {
   commit();
   record([then('a@2', { attempt: 2 }), end('a@2', { attempt: 2, result: null })], ['d@1']);
   record([begin('a@1', { createdAtMs: 2000 }), end('a@1', { atMs: 2100 }), begin('d@2')], ['d@3']);
+  record([begin('e@1', { state: 'pending', attempt: 0, dueAtMs: 1e13 })]);
   ask();
   steps.push({ do: 'mount', body: { atMs: 3000, schedules: schedules.slice(1) } });
   for (let index = 0; index < 100; index++) {

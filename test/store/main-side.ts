@@ -71,6 +71,8 @@ function ask(store: SqliteStore, run: string, mark: string): void {
   store.list({ task: null, state: null, limit: 5 });
   store.marked('a', [mark]);
   store.unfinished(0);
+  store.delayed({ dueAtMs: 0, position: 0 });
+  store.delayedRun(run);
   store.letters(0);
   store.audits(3);
   store.usage();

@@ -37,7 +37,14 @@ function opensOrSetsAside(bytes: Buffer): boolean {
 test('the file is whole to begin with', () => {
   assert.ok(sizeable.length > 1e6);
   onBytes(sizeable, (store) => {
-    const wanted = { durable: true, crashed: true, setAside: null, unfinished: 300, letters: 300 };
+    const wanted = {
+      durable: true,
+      crashed: true,
+      setAside: null,
+      unfinished: 300,
+      letters: 300,
+      delayed: 0,
+    };
     assert.deepEqual(store.open('boot-2', 0), wanted);
     assert.equal(store.list(ALL).length, 1500);
     useAll(store);
@@ -96,7 +103,14 @@ test('a file that was cut', () => {
 test('a file of nothing is a new one', () => {
   onBytes(Buffer.alloc(0), (store) => {
     const opening = store.open('boot-2', 0);
-    assert.deepEqual(opening, { durable: true, crashed: false, setAside: null, unfinished: 0, letters: 0 });
+    assert.deepEqual(opening, {
+      durable: true,
+      crashed: false,
+      setAside: null,
+      unfinished: 0,
+      letters: 0,
+      delayed: 0,
+    });
     expectNew(store);
   });
 });

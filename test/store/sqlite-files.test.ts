@@ -88,6 +88,7 @@ test('an older one is brought up to date, and a copy of it kept', (t) => {
     setAside: null,
     unfinished: 300,
     letters: 300,
+    delayed: 0,
   });
   assert.equal(store.list(ALL).length, 1500);
   store.close();

@@ -43,7 +43,7 @@ test('everything is there after close and open', (t) => {
   const file = journalFile(t);
   const store = sqliteStore(t, file);
   const clean = { durable: true, crashed: false, setAside: null };
-  assert.deepEqual(store.open('boot-1', 0), { ...clean, unfinished: 0, letters: 0 });
+  assert.deepEqual(store.open('boot-1', 0), { ...clean, unfinished: 0, letters: 0, delayed: 0 });
   fill(store);
   const before = contents(store);
   assert.deepEqual([before.marked, before.handledMs], [[markOf(5)], [6000]]);
@@ -53,7 +53,7 @@ test('everything is there after close and open', (t) => {
   assert.deepEqual([existsSync(`${file}-wal`), existsSync(`${file}-shm`)], [false, false]);
 
   const next = sqliteStore(t, file);
-  assert.deepEqual(next.open('boot-2', 0), { ...clean, unfinished: 2, letters: 1 });
+  assert.deepEqual(next.open('boot-2', 0), { ...clean, unfinished: 2, letters: 1, delayed: 0 });
   assert.equal(next.kept, 0);
   assert.deepEqual(contents(next), before);
   next.close();
@@ -71,7 +71,14 @@ test('after a crash all is there that was committed, and nothing else', (t) => {
   store.audit(AUDIT);
   const next = sqliteStore(t, crashCopy(t, file));
   const opening = next.open('boot-2', 0);
-  assert.deepEqual(opening, { durable: true, crashed: true, setAside: null, unfinished: 2, letters: 1 });
+  assert.deepEqual(opening, {
+    durable: true,
+    crashed: true,
+    setAside: null,
+    unfinished: 2,
+    letters: 1,
+    delayed: 0,
+  });
   assert.deepEqual(contents(next), before);
 });
 

@@ -11,7 +11,14 @@ const ALL = { task: null, state: null, limit: 100 } as const;
 test('open: the mark is closed where the journal ends, and what was found is answered', async (t) => {
   const rig = actorRig(t);
   const found = await rig.store.ask('open', { boot: 'boot-1', kept: 7 });
-  assert.deepEqual(found, { durable: true, crashed: false, setAside: null, unfinished: 0, letters: 0 });
+  assert.deepEqual(found, {
+    durable: true,
+    crashed: false,
+    setAside: null,
+    unfinished: 0,
+    letters: 0,
+    delayed: 0,
+  });
   assert.deepEqual(await rig.heard(), [
     ['mark', 7],
     ['mark closed', null],

@@ -31,7 +31,7 @@ export async function daemonInside(
   const ask = async (task: string, payload: unknown, force: boolean, wait: boolean) =>
     daemon.runs.ask(
       'trigger',
-      { task, payload: payload === undefined ? null : JSON.stringify(payload), force, wait },
+      { task, payload: payload === undefined ? null : JSON.stringify(payload), force, wait, dueAtMs: null },
       { timeoutMs: null },
     );
   return {

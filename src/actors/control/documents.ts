@@ -216,7 +216,8 @@ function iso(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-function isoOrNull(atMs: number | null): string | null {
+/** A wall time as documents have it. */
+export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : iso(atMs);
 }
 

@@ -12,6 +12,6 @@ export type {
 } from './documents.ts';
 export { errorDocument } from './documents.ts';
 export { MOMENT_FORM, parseMoment } from './moment.ts';
-export { MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
+export { MAX_DELAY_MS, MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
 export { type SizeDocument, sizeDocument } from './size-document.ts';
 export { withSocketAddress } from './socket-file.ts';

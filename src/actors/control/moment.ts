@@ -12,14 +12,17 @@ export const MOMENT_FORM =
 /** Milliseconds since 1970; null for a text of another form, or a date that does not exist. */
 export function parseMoment(text: string, nowMs: number): number | null {
   const trimmed = text.trim();
-  if (INSTANT.test(trimmed)) return parseInstant(trimmed);
+  const instantMs = parseInstant(trimmed);
+  if (instantMs !== null || INSTANT.test(trimmed)) return instantMs;
   const parts = trimmed === '' ? null : SPAN.exec(trimmed);
   if (parts === null) return null;
   const agoMs = UNITS_MS.reduce((sum, unitMs, index) => sum + Number(parts[index + 1] ?? 0) * unitMs, 0);
   return Math.max(0, Math.round(nowMs - agoMs));
 }
 
-function parseInstant(text: string): number | null {
+/** Milliseconds since 1970 of an instant with its zone; null for any other text. */
+export function parseInstant(text: string): number | null {
+  if (!INSTANT.test(text)) return null;
   const day = text.slice(0, 10);
   const atMs = Date.parse(text.toUpperCase());
   const midnightMs = Date.parse(`${day}T00:00:00Z`);

@@ -4,9 +4,9 @@
  */
 import { isAbsolute } from 'node:path';
 import { ColibriError } from '../kernel/index.ts';
-import type { DeadLetterChoice, DeadLetterFilter, RunFilter } from '../protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter, RunFilter, TriggerBody } from '../protocol.ts';
 import { RUN_STATES, type RunState } from '../runs/run-states.ts';
-import { MOMENT_FORM, parseMoment } from './moment.ts';
+import { MOMENT_FORM, parseInstant, parseMoment } from './moment.ts';
 
 export const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 50;
@@ -18,14 +18,6 @@ export const USER_HEADER = 'x-colibri-user';
 export const MAX_USER_LENGTH = 100;
 /** Of a client that does not say. */
 const UNKNOWN_USER = 'unknown';
-
-export interface TriggerRequest {
-  readonly task: string;
-  /** JSON text; null: none given. */
-  readonly payload: string | null;
-  readonly wait: boolean;
-  readonly force: boolean;
-}
 
 export function parseRunFilter(query: URLSearchParams): RunFilter {
   allowOnly([...query.keys()], ['task', 'state', 'limit'], 'query');
@@ -79,15 +71,31 @@ export function parseUser(header: string | readonly string[] | undefined): strin
   );
 }
 
-export function parseTrigger(body: unknown): TriggerRequest {
-  const object = objectOf(body, ['task', 'payload', 'wait', 'force']);
-  const { task, wait = false, force = false } = object;
+export function parseTrigger(body: unknown, nowMs: number): TriggerBody {
+  const object = objectOf(body, ['task', 'payload', 'wait', 'force', 'due_at']);
+  const { task, wait = false, force = false, due_at: dueAt = null } = object;
   if (typeof task !== 'string' || task === '') throw invalid(`task: expected a name, got ${shown(task)}`);
   if (typeof wait !== 'boolean') throw invalid(`wait: expected true or false, got ${shown(wait)}`);
   if (typeof force !== 'boolean') throw invalid(`force: expected true or false, got ${shown(force)}`);
   const payload = 'payload' in object ? JSON.stringify(object.payload) : null;
-  return { task, payload, wait, force };
+  return { task, payload, wait, force, dueAtMs: dueAt === null ? null : parseDueAt(dueAt, nowMs) };
 }
+
+/** What has just passed means now: the request took its time. */
+function parseDueAt(dueAt: unknown, nowMs: number): number {
+  const atMs = typeof dueAt === 'string' ? parseInstant(dueAt) : null;
+  if (atMs === null) {
+    throw invalid(`due_at: expected an instant such as 2026-12-24T18:00:00Z, got ${shown(dueAt)}`);
+  }
+  if (atMs < nowMs - JUST_PASSED_MS || atMs > nowMs + MAX_DELAY_MS) {
+    throw invalid(`due_at: expected an instant to come within ten years, got ${shown(dueAt)}`);
+  }
+  return atMs;
+}
+
+const JUST_PASSED_MS = 60_000;
+/** Ten years: nobody waits longer for a run on purpose. */
+export const MAX_DELAY_MS = 3650 * 86_400_000;
 
 /** Either `runs`, or `all: true`, or some of `task`, `since`, `until`: purging everything must be said in so many words. */
 export function parseDeadChoice(body: unknown, nowMs: number): DeadLetterChoice {

@@ -2,7 +2,7 @@
 import { ColibriError } from '../kernel/index.ts';
 import type { RunView } from '../protocol.ts';
 import { audited, deedsOn } from './audit.ts';
-import { type RunDocument, runDocument, type ShownRunDocument } from './documents.ts';
+import { isoOrNull, type RunDocument, runDocument, type ShownRunDocument } from './documents.ts';
 import { expectTask, unknownRun } from './not-found.ts';
 import { parseRunFilter, parseShow, parseTrigger } from './requests.ts';
 import type { Route, RouteContext, RouteRequest } from './route.ts';
@@ -60,15 +60,17 @@ async function cancel(run: string, { runs, store }: RouteContext): Promise<unkno
 
 /** Who waits, waits as long as the run takes; and a full queue that blocks holds the answer back until it is accepted. */
 async function trigger(request: RouteRequest, context: RouteContext): Promise<unknown> {
-  const wanted = parseTrigger(request.body);
-  const { task, force } = wanted;
-  const deed = { action: 'trigger', target: task, fields: { task, force } };
+  const wanted = parseTrigger(request.body, context.wallMs());
+  const { task, force, dueAtMs } = wanted;
+  const dueAt = isoOrNull(dueAtMs);
+  const fields = { task, force, ...(dueAt === null ? {} : { due_at: dueAt }) };
+  const deed = { action: 'trigger', target: task, fields };
   return audited(
     { request, context, deed },
     async () => {
       try {
         const { run, ended } = await context.runs.ask('trigger', wanted, { timeoutMs: null });
-        return { run, ended: ended === null ? null : runDocument(ended) };
+        return { run, due_at: dueAt, ended: ended === null ? null : runDocument(ended) };
       } catch (error) {
         if (error instanceof ColibriError && error.code === 'no-such-task')
           await expectTask(task, context.runs);

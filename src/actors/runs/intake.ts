@@ -9,15 +9,17 @@
  *              ├─ waits for the run before it (held)
  *              └─ skipped
  *
- * Everything that waits here counts as *delayed*, and that queue is bounded too. Bounds are in runs and in bytes; a
+ * A run that is to begin later waits for its time first, and was accepted then: afterwards overlap may skip it, but a full
+ * queue does not refuse it. Everything that waits here or there counts as *delayed*, and that queue is bounded too. Bounds are in runs and in bytes; a
  * run larger than the bound in bytes is taken by an empty queue.
  */
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type { FoundItem, OfferReply } from '../protocol.ts';
+import type { LaterRuns } from './later-runs.ts';
 import { LinkedList } from './linked-list.ts';
 import type { LiveBytes } from './live-bytes.ts';
-import { decideOverlap, type WhenFull } from './policies.ts';
+import { decideOverlap, type OverlapDecision, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import { Run, type RunFields } from './run.ts';
 import { shuttingDown } from './shutting-down.ts';
@@ -29,11 +31,14 @@ export interface IntakeOptions {
   readonly delayedCapacity: number;
   readonly delayedMaxBytes: number;
   readonly bytes: LiveBytes;
+  readonly later: LaterRuns;
   readonly nowMs: () => number;
   /** True if a run of this id is live. */
   readonly isKnown: (id: string) => boolean;
   /** A run exists now: to be kept and noted. */
   readonly onNew: (run: Run) => void;
+  /** The same of one that is to begin later. */
+  readonly onNewLater: (run: Run) => void;
   /** A run has room: it goes to ready. */
   readonly onReady: (run: Run) => void;
   /** A run is not going to run. */
@@ -65,8 +70,13 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Runs that wait for room or for the run before them. */
+  /** Runs that wait for their time, for room, or for the run before them. */
   get delayed(): number {
+    return this.#options.later.depth + this.waiting;
+  }
+
+  /** Those that wait although they are due. */
+  get waiting(): number {
     return this.#waiting.length + this.#held;
   }
 
@@ -106,8 +116,40 @@ export class Intake {
       );
     }
     const { task } = newcomer;
-    const decision = force ? 'run' : decideOverlap(task.spec.overlap, task.live, this.#heldOf(task).length);
+    const decision = force ? 'run' : this.decide(task);
     const run = this.#create(newcomer);
+    if (decision === 'run') return this.#findRoom(run);
+    if (decision !== 'skip' && this.#delayedFull) return this.#refuseDelayed(run);
+    return this.#hold(run, decision);
+  }
+
+  /** Makes a run that begins later, or gives the error that says why not: then there is none. */
+  admitLater(newcomer: Newcomer): Run | ColibriError {
+    if (this.#closed) return shuttingDown();
+    if (this.#delayedFull) {
+      this.#rejectedDelayed++;
+      return this.#delayedError();
+    }
+    const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
+    this.#options.onNewLater(run);
+    this.#options.later.add(run);
+    return run;
+  }
+
+  /** The time of such a run has come; it counts at its task from now on. */
+  enterDue(run: Run, decision: OverlapDecision): void {
+    if (decision === 'run') this.readmit(run);
+    else this.#hold(run, decision);
+  }
+
+  /** What is to become of a run of this task that comes now. */
+  decide(task: TaskState): OverlapDecision {
+    return decideOverlap(task.spec.overlap, task.live, this.#heldOf(task).length);
+  }
+
+  /** It does not run now: it is skipped, or waits for the run before it. */
+  #hold(run: Run, decision: Exclude<OverlapDecision, 'run'>): Run | ColibriError {
+    const { task } = run;
     if (decision === 'skip') {
       const error = new ColibriError(
         'overlap-refused',
@@ -116,14 +158,10 @@ export class Intake {
       this.#options.onSkip(run, error);
       return error;
     }
-    if (decision !== 'run') {
-      if (this.#delayedFull) return this.#refuseDelayed(run);
-      this.#heldOf(task).push(run);
-      this.#held++;
-      if (decision === 'cancel-then-wait') this.#options.abortRunning(task);
-      return run;
-    }
-    return this.#findRoom(run);
+    this.#heldOf(task).push(run);
+    this.#held++;
+    if (decision === 'cancel-then-wait') this.#options.abortRunning(task);
+    return run;
   }
 
   /**
@@ -173,6 +211,11 @@ export class Intake {
     // Not for every single place: a source that is told has a batch ready.
     if (this.#offers.length === 0 || !ready.low) return;
     for (const { reply, answer } of this.#offers.splice(0)) answer.ok(reply);
+  }
+
+  /** True for a run that was accepted although it does not run yet: it waits for its time, or for the one before it. */
+  isWaitingItsTurn(run: Run): boolean {
+    return this.#options.later.has(run) || this.isHeld(run);
   }
 
   /** True for a run that waits for the one before it. */
@@ -226,8 +269,7 @@ export class Intake {
   }
 
   #create(newcomer: Newcomer): Run {
-    const fields: RunFields = { ...newcomer, createdAtMs: this.#options.nowMs() };
-    const run = new Run(fields);
+    const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
     this.#options.onNew(run);
     return run;
   }
@@ -269,16 +311,18 @@ export class Intake {
 
   #refuseDelayed(run: Run): ColibriError {
     this.#rejectedDelayed++;
-    const { delayedCapacity, bytes } = this.#options;
-    const error =
-      this.delayed < delayedCapacity
-        ? heavyError('delayed', this.delayed, bytes.waiting)
-        : new ColibriError(
-            'queue-full',
-            `expected room in the delayed queue, got ${this.delayed} of ${delayedCapacity} in use`,
-          );
+    const error = this.#delayedError();
     this.#options.onSkip(run, error);
     return error;
+  }
+
+  #delayedError(): ColibriError {
+    const { delayedCapacity, bytes } = this.#options;
+    if (this.delayed < delayedCapacity) return heavyError('delayed', this.delayed, bytes.waiting);
+    return new ColibriError(
+      'queue-full',
+      `expected room in the delayed queue, got ${this.delayed} of ${delayedCapacity} in use; raise queues.delayed.capacity`,
+    );
   }
 
   /** Drops the oldest until there is a place: who waited for one of them may have taken it first. */

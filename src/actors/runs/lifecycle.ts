@@ -29,18 +29,40 @@ export class Lifecycle {
 
   created(run: Run): void {
     this.#bytes.enter(run);
+    this.due(run);
+    this.#noteCreation(run);
+  }
+
+  /** It is to begin later: until then it counts for nothing at its task. */
+  delayed(run: Run): void {
+    this.#bytes.enter(run);
+    this.#noteCreation(run);
+  }
+
+  /** It is to begin now, or as soon as it may. */
+  due(run: Run): void {
     run.task.queued++;
     if (run.overlaps) run.task.live++;
+  }
+
+  /** It is in the store alone from here on. */
+  left(run: Run): void {
+    this.#bytes.leave(run, true);
+  }
+
+  #noteCreation(run: Run): void {
     if (run.noted && this.#journal.durable) this.#journal.note(run, run.createdAtMs, creationOf(run));
   }
 
-  /** The journal has it from a daemon of before: as `created`, and accepted where it was. */
-  restored(run: Run): void {
+  /** The journal has it already: as `created` or, with `later`, as `delayed`, and accepted where it was. */
+  restored(run: Run, later: boolean): void {
     this.#bytes.enter(run);
+    if (later) return;
     if (run.state !== 'pending') this.#bytes.accept(run);
-    if (run.state === 'running') run.task.active++;
-    else run.task.queued++;
-    if (run.overlaps) run.task.live++;
+    this.due(run);
+    if (run.state !== 'running') return;
+    run.task.queued--;
+    run.task.active++;
   }
 
   ready(run: Run): void {

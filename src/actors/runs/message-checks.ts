@@ -25,7 +25,8 @@ export function isTrigger(body: unknown): body is RunsMessages['trigger']['body'
     typeof body.task === 'string' &&
     (body.payload === null || typeof body.payload === 'string') &&
     typeof body.force === 'boolean' &&
-    typeof body.wait === 'boolean'
+    typeof body.wait === 'boolean' &&
+    (body.dueAtMs === null || Number.isFinite(body.dueAtMs))
   );
 }
 

@@ -2,6 +2,7 @@
  * What becomes of the runs that a daemon of before left behind, in the order they were created:
  *
  *   ready                 ─▶ ready, at its place
+ *   pending, to begin later ─▶ waits until it is due
  *   pending               ─▶ through the overlap policy again, or waits for room
  *   retrying              ─▶ retry queue, due when it was
  *   running               ─▶ interrupted: by `on_interrupted`, within the budget of interruptions
@@ -15,6 +16,7 @@ import { ColibriError, toErrorData } from '../kernel/errors.ts';
 import type { StoredLetter, StoredRun } from '../protocol.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Intake } from './intake.ts';
+import type { LaterRuns } from './later-runs.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import type { RetryQueue } from './retry-queue.ts';
@@ -28,18 +30,21 @@ export interface RestorationParts {
   readonly table: RunTable;
   readonly ready: ReadyQueue;
   readonly retries: RetryQueue;
+  readonly later: LaterRuns;
   readonly intake: Intake;
   readonly lifecycle: Lifecycle;
   readonly settlement: Settlement;
 }
 
 export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
-  const { clock, table, ready, retries, intake, lifecycle, settlement } = parts;
+  const { clock, table, ready, retries, later, intake, lifecycle, settlement } = parts;
   if (table.has(stored.run)) return;
   const run = runOf(stored, table);
-  table.add(run);
-  lifecycle.restored(run);
   const { gone } = run.task;
+  const isLater = run.state === 'pending' && stored.dueAtMs > clock.wallMs() && !gone;
+  table.add(run);
+  lifecycle.restored(run, isLater);
+  if (isLater) return later.addBack(run);
   switch (run.state) {
     case 'running':
       lifecycle.stopped(run, null, toErrorData(lostError(run), 'daemon-lost'));

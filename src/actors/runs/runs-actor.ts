@@ -12,6 +12,7 @@ import {
   type SizeView,
 } from '../protocol.ts';
 import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
+import type { RunState } from './run-states.ts';
 import type { Runs } from './runs.ts';
 
 export interface RunsActorOptions {
@@ -44,6 +45,11 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
     }),
   };
 
+  async function cancel(run: string): Promise<{ state: RunState }> {
+    await runs.recall(run);
+    return { state: runs.cancel(run) };
+  }
+
   function handle(envelope: EnvelopeOf<RunsMessages>, answer: Answer): void {
     switch (envelope.kind) {
       case 'trigger':
@@ -59,7 +65,7 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
       case 'store-state':
         return envelope.body.writable ? runs.resend() : runs.storeFailing(envelope.body.reason);
       case 'cancel':
-        return answer.ok({ state: runs.cancel(envelope.body.run) });
+        return reply(cancel(envelope.body.run), answer);
       case 'live':
         return answer.ok(runs.table.list(envelope.body));
       case 'show-live':

@@ -21,15 +21,17 @@ import type {
   RunOrigin,
   StoredLetter,
   StoredRun,
+  TriggerBody,
 } from '../protocol.ts';
 import { DEFAULT_BYTE_LIMITS, type RunsByteLimits } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { FlowMeter } from './flow-meter.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
+import { type FarRuns, LaterRuns, NEAR } from './later-runs.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { bytesByPlace, LiveBytes, type LiveBytesByPlace } from './live-bytes.ts';
-import { replayIdOf, triggerIdMaker } from './occurrence.ts';
+import { replayIdOf } from './occurrence.ts';
 import type { WhenFull } from './policies.ts';
 import { PoolDoor } from './pool-door.ts';
 import { type DueOccurrence, Postponed } from './postponed.ts';
@@ -41,6 +43,7 @@ import { isTerminal, type RunState } from './run-states.ts';
 import { RunTable } from './run-table.ts';
 import { Settlement } from './settlement.ts';
 import type { RunsTask, TaskState } from './task-state.ts';
+import { Triggers } from './triggers.ts';
 
 export interface RunsOptions {
   readonly clock: Clock;
@@ -61,6 +64,8 @@ export interface RunsOptions {
    * would be a second copy of every queued run, and the others be worth nothing. Default true.
    */
   readonly durable?: boolean;
+  /** Runs that are to begin later and stand in the store alone. Null, the default: there are none. */
+  readonly far?: FarRuns | null;
   /** False: the store has no room now. */
   readonly record: (batch: RecordBatch) => boolean;
   /** Says something to the log that belongs to no run event. */
@@ -74,9 +79,6 @@ export interface RunsBytes extends LiveBytesByPlace {
   readonly journal: number;
 }
 
-/** Longest payload of a trigger, code units of JSON text: larger data belongs into a file. */
-export const PAYLOAD_LIMIT = 256 * 1024;
-
 export class Runs {
   readonly #options: RunsOptions;
   readonly #table: RunTable;
@@ -87,12 +89,13 @@ export class Runs {
   readonly #lifecycle: Lifecycle;
   readonly #settlement: Settlement;
   readonly #intake: Intake;
+  readonly #later: LaterRuns;
+  readonly #triggers: Triggers;
   readonly #door: PoolDoor;
   readonly #postponed: Postponed;
   readonly #restoration: RestorationParts;
   readonly #bytes = new LiveBytes();
   readonly #flow: FlowMeter;
-  readonly #nextTriggerId = triggerIdMaker();
   /** Why the store cannot write; null: it can. */
   #trouble: string | null = null;
   #lateOutcomes = 0;
@@ -159,17 +162,40 @@ export class Runs {
       readmit: (run) => this.#intake.readmit(run),
       onOver: (task) => this.#intake.releaseHeld(task),
     });
+    this.#later = new LaterRuns({
+      clock,
+      far: options.far ?? null,
+      maxNearBytes: limits.delayed / 2,
+      whenKept: (run, resolve) => this.#journal.whenKept(run, resolve),
+      onLeft: (run) => {
+        this.#lifecycle.left(run);
+        this.#table.forget(run);
+      },
+      onBack: (stored) => {
+        if (this.#table.has(stored.run)) return false;
+        this.restore(stored);
+        this.#door.wakeAll();
+        return true;
+      },
+      onDue: (run) => this.#enter(run),
+      hasRoom: () => !this.#journal.blocked && this.#intake.waiting < NEAR.stay,
+    });
     this.#intake = new Intake({
       ready: this.#ready,
       whenFull: queues.ready.whenFull,
       delayedCapacity: queues.delayed.capacity,
       delayedMaxBytes: limits.delayed,
       bytes: this.#bytes,
+      later: this.#later,
       nowMs: () => clock.wallMs(),
       isKnown: (id) => this.#table.has(id),
       onNew: (run) => {
         this.#table.add(run);
         this.#lifecycle.created(run);
+      },
+      onNewLater: (run) => {
+        this.#table.add(run);
+        this.#lifecycle.delayed(run);
       },
       onReady: (run) => {
         this.#lifecycle.ready(run);
@@ -181,9 +207,22 @@ export class Runs {
       },
       abortRunning: (task) => this.#abortRunning(task),
     });
+    this.#triggers = new Triggers({
+      clock,
+      table: this.#table,
+      journal: this.#journal,
+      postponed: this.#postponed,
+      intake: this.#intake,
+      lifecycle: this.#lifecycle,
+      admit: (newcomer, force) => this.#admit(newcomer, force),
+      isClosed: () => this.#closed,
+      expectWritable: () => this.#expectWritable(),
+      warn: options.warn,
+    });
     this.#restoration = {
       clock,
       table: this.#table,
+      later: this.#later,
       ready: this.#ready,
       retries: this.#retries,
       intake: this.#intake,
@@ -198,8 +237,9 @@ export class Runs {
     restoreRun(stored, this.#restoration);
   }
 
-  /** All of them are there: slots may take what is ready. */
-  restored(): void {
+  /** All of them are there: slots may take what is ready. `delayed`: so many more are in the store, and begin later. */
+  restored(delayed = 0): void {
+    this.#later.found(delayed);
     this.#door.wakeAll();
   }
 
@@ -217,38 +257,9 @@ export class Runs {
     this.#admit({ ...this.#newcomer(this.#table.task(task), id, origin), dueAtMs }, false);
   }
 
-  /**
-   * Accepts a trigger. Answered with the run's id once it is accepted and the store has it: at once, or where a full
-   * queue blocks when there is room; with `wait` once it is over.
-   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `store-unavailable`, `shutting-down`.
-   */
-  trigger(
-    body: { task: string; payload: string | null; force: boolean; wait: boolean },
-    answer: Answer,
-  ): void {
-    const task = this.#table.task(body.task);
-    const { payload, force } = body;
-    if (payload !== null && payload.length > PAYLOAD_LIMIT) {
-      const size = `expected a payload of at most ${PAYLOAD_LIMIT} characters of JSON, got ${payload.length}`;
-      throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
-    }
-    this.#expectWritable();
-    if (this.#journal.blocked && !this.#closed) {
-      return this.#postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer));
-    }
-    const id = this.#nextTriggerId(task.spec.name, this.#options.clock.wallMs());
-    if (force && task.live > 0) {
-      this.#options.warn('overlap overridden by force', { task: task.spec.name, run: id });
-    }
-    const run = this.#admit({ ...this.#newcomer(task, id, 'manual'), input: payload }, force);
-    if (run instanceof ColibriError) answer.fail(run);
-    else if (body.wait) {
-      run.waiters ??= [];
-      run.waiters.push(answer);
-    } else {
-      run.admission = answer;
-      if (run.state !== 'pending' || this.#intake.isHeld(run)) this.#lifecycle.answerAdmission(run);
-    }
+  /** Accepts a trigger: see `Triggers.trigger`. */
+  trigger(body: TriggerBody, answer: Answer): void {
+    this.#triggers.trigger(body, answer);
   }
 
   /** Files that a scan found. Answered as `Intake.offer` says. Fails with `no-such-task`, `shutting-down`. */
@@ -282,6 +293,7 @@ export class Runs {
     this.#flow.ended(outcome.durationMs);
     this.#settlement.outcome(run, outcome);
     this.#intake.refill();
+    this.#later.lookAhead();
     this.#door.wakeAll();
   }
 
@@ -314,7 +326,12 @@ export class Runs {
 
   // — commands
 
-  /** Cancels a run wherever it is. Fails with `no-such-run` if it is not live. */
+  /** Brings a run into memory that begins later and stands in the store alone, so that it can be cancelled. */
+  recall(id: string): Promise<void> {
+    return this.#table.has(id) ? Promise.resolve() : this.#later.recall(id);
+  }
+
+  /** Cancels a run wherever it is in memory. Throws `no-such-run` if it is not live. */
   cancel(id: string): RunState {
     const run = this.#table.get(id);
     if (run === undefined || isTerminal(run.state)) {
@@ -357,7 +374,7 @@ export class Runs {
 
   /** Runs that are not over. */
   get unfinished(): number {
-    let count = 0;
+    let count = this.#later.far;
     for (const run of this.#table.runs) if (!run.scan && !isTerminal(run.state)) count++;
     return count;
   }
@@ -406,6 +423,7 @@ export class Runs {
     this.#closed = true;
     this.#postponed.close();
     this.#intake.close();
+    this.#later.close();
     this.#settlement.close();
     this.#retries.close();
   }
@@ -441,6 +459,14 @@ export class Runs {
     return admitted;
   }
 
+  /** Its time has come. */
+  #enter(run: Run): void {
+    const decision = this.#intake.decide(run.task);
+    this.#lifecycle.due(run);
+    this.#intake.enterDue(run, decision);
+    this.#door.poolOf(run)?.wake();
+  }
+
   #cancel(run: Run): void {
     if (run.state === 'running') {
       run.ownPast.cancelling = true;
@@ -448,7 +474,10 @@ export class Runs {
       return;
     }
     if (run.state === 'ready') this.#ready.remove(run);
-    else if (run.ownPast.retryTimer !== null) this.#retries.remove(run);
+    else if (this.#later.has(run)) {
+      this.#later.remove(run);
+      this.#lifecycle.due(run);
+    } else if (run.ownPast.retryTimer !== null) this.#retries.remove(run);
     else this.#intake.remove(run);
     run.ownPast.error = { code: 'cancelled', message: 'cancelled before it ran' };
     this.#settlement.end(run, 'cancelled');

@@ -49,7 +49,7 @@ export class MemoryStore implements Store {
 
   open(_boot: string, kept: number): StoreOpening {
     this.#kept = kept;
-    return { durable: false, crashed: false, setAside: null, unfinished: 0, letters: 0 };
+    return { durable: false, crashed: false, setAside: null, unfinished: 0, letters: 0, delayed: 0 };
   }
 
   append({ first, events, dropped }: RecordBatch): Appended {
@@ -90,6 +90,14 @@ export class MemoryStore implements Store {
   /** Nothing outlives the process that could be taken over. */
   unfinished(): StoreMessages['unfinished']['reply'] {
     return { runs: [], next: null };
+  }
+
+  delayed(): StoreMessages['delayed']['reply'] {
+    return { runs: [], next: null };
+  }
+
+  delayedRun(): null {
+    return null;
   }
 
   letters(): StoreMessages['letters']['reply'] {

@@ -4,6 +4,12 @@ import type { StoreMessages } from '../protocol.ts';
 export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown) => boolean } = {
   open: (body) => isObject(body) && typeof body.boot === 'string' && typeof body.kept === 'number',
   record: isRecord,
+  delayed: (body) =>
+    isObject(body) &&
+    isObject(body.after) &&
+    typeof body.after.dueAtMs === 'number' &&
+    typeof body.after.position === 'number',
+  'delayed-run': (body) => isObject(body) && typeof body.run === 'string',
   audit: (body) =>
     isObject(body) &&
     typeof body.atMs === 'number' &&

@@ -131,6 +131,10 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(this.#open(envelope.body));
       case 'unfinished':
         return answer.ok(store.unfinished(envelope.body.after));
+      case 'delayed':
+        return answer.ok(store.delayed(envelope.body.after));
+      case 'delayed-run':
+        return answer.ok(store.delayedRun(envelope.body.run));
       case 'letters':
         return answer.ok(store.letters(envelope.body.after));
       case 'mount':

@@ -5,9 +5,11 @@
  */
 import type {
   AuditEntry,
+  DelayedPlace,
   RecordBatch,
   RunFilter,
   RunView,
+  StoredRun,
   StoreMessages,
   StoreOpening,
 } from '../protocol.ts';
@@ -35,7 +37,10 @@ export interface Store {
   show(run: string): RunView | null;
   /** Those of the marks whose file has been dealt with for this task. */
   marked(task: string, marks: readonly string[]): ReadonlySet<string>;
+  /** Without those that were to begin after the store was opened. */
   unfinished(after: number): StoreMessages['unfinished']['reply'];
+  delayed(after: DelayedPlace): StoreMessages['delayed']['reply'];
+  delayedRun(run: string): StoredRun | null;
   letters(after: number): StoreMessages['letters']['reply'];
   mount(body: StoreMessages['mount']['body']): readonly number[];
   audit(entry: AuditEntry): void;

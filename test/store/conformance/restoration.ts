@@ -1,6 +1,6 @@
 /** What a daemon finds of those before. A store that is not durable has nothing, and says so. */
 import assert from 'node:assert/strict';
-import type { StoredLetter, StoredRun } from '../../../src/actors/protocol.ts';
+import type { DelayedPlace, StoredLetter, StoredRun } from '../../../src/actors/protocol.ts';
 import type { Store } from '../../../src/actors/store/index.ts';
 import type { Cases } from '../conformance.ts';
 import { begin, death, end, markOf, then } from '../feed.ts';
@@ -85,6 +85,51 @@ export const restorationCases: Cases = {
     );
     assert.equal(pages[0]?.[0]?.input, '{}');
     assert.ok(pages.every((page) => page.length <= 500) && pages.length <= 4, `${pages.length} pages`);
+  },
+
+  'runs that begin later come in the order they are due, in pages, until they have begun or are cancelled': (
+    open,
+  ) => {
+    const { store, feed } = open();
+    const pending = { state: 'pending', attempt: 0 } as const;
+    // Many at one instant: more than a page.
+    const dueOf = (index: number) => 2_000_000 + (index < 1200 ? 0 : 5000 - index);
+    for (let index = 0; index < 1500; index++) {
+      feed.append([begin(`a@${index}`, { ...pending, dueAtMs: dueOf(index) })]);
+    }
+    feed.append([
+      begin('a@held', pending),
+      begin('a@ready', { state: 'ready', attempt: 0, dueAtMs: 3_000_000 }),
+    ]);
+    feed.append([
+      then('a@3', { state: 'ready', attempt: 0 }),
+      then('a@4', { state: 'cancelled', attempt: 0 }),
+    ]);
+    store.commit();
+    const pages: (readonly StoredRun[])[] = [];
+    for (let after: DelayedPlace | null = { dueAtMs: 0, position: 0 }; after !== null; ) {
+      const { runs, next } = store.delayed(after);
+      assert.ok(pages.push(runs) < 10);
+      after = next;
+    }
+    assert.equal(store.delayedRun('a@3'), null);
+    assert.equal(store.delayedRun('a@none'), null);
+    if (!store.abilities.durable) return assert.deepEqual([pages, store.delayedRun('a@5')], [[[]], null]);
+    const wanted = Array.from({ length: 1500 }, (_, index) => index)
+      .filter((index) => index !== 3 && index !== 4)
+      .sort((a, b) => dueOf(a) - dueOf(b) || a - b);
+    assert.deepEqual(
+      pages.flat().map(({ run, dueAtMs, state }) => [run, dueAtMs, state]),
+      wanted.map((index) => [`a@${index}`, dueOf(index), 'pending']),
+    );
+    assert.deepEqual(
+      store.delayedRun('a@5'),
+      pages[0]!.find(({ run }) => run === 'a@5'),
+    );
+    assert.deepEqual(
+      store.unfinished(0).runs.map(({ run }) => run),
+      ['a@3', 'a@held', 'a@ready'],
+    );
   },
 
   'large runs and letters come in small pages': (open) => {

@@ -54,8 +54,24 @@ export function attemptsOf(text: SqlValue | undefined): readonly AttemptView[] {
   return Array.isArray(attempts) ? attempts : [];
 }
 
+/** A page of runs or letters: at most so many, and no more after so many code units of text. */
+export const PAGE_ROWS = 500;
+const PAGE_TEXT = 1024 * 1024;
+
+/** Rows up to the bounds of a page, and whether there are more. */
+export function pageOf(found: Iterable<Row>): { readonly rows: readonly Row[]; readonly more: boolean } {
+  const rows: Row[] = [];
+  let text = 0;
+  for (const row of found) {
+    if (rows.length === PAGE_ROWS || text > PAGE_TEXT) return { rows, more: true };
+    rows.push(row);
+    text += textOf(row);
+  }
+  return { rows, more: false };
+}
+
 /** Code units of text in a row: what sending it costs. */
-export function textOf(row: Row): number {
+function textOf(row: Row): number {
   let text = 0;
   for (const value of Object.values(row)) if (typeof value === 'string') text += value.length;
   return text;

@@ -62,4 +62,7 @@ export const MIGRATIONS: readonly string[] = [
     fields TEXT NOT NULL         -- JSON object
   ) STRICT;
   `,
+  `
+  CREATE INDEX runs_delayed ON runs (due_ms) WHERE state = 'pending' AND due_ms IS NOT NULL;
+  `,
 ];

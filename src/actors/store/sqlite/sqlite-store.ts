@@ -7,9 +7,11 @@
 import { ColibriError, toErrorData } from '../../kernel/errors.ts';
 import type {
   AuditEntry,
+  DelayedPlace,
   RecordBatch,
   RunFilter,
   RunView,
+  StoredRun,
   StoreMessages,
   StoreOpening,
 } from '../../protocol.ts';
@@ -19,7 +21,7 @@ import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
 import type { Database } from './database.ts';
 import { isDamage, type OpenJournalOptions, openJournal } from './open-journal.ts';
-import { auditOf, letterOf, storedRunOf, textOf, viewOf } from './rows.ts';
+import { auditOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
 import { prepareStatements } from './statements.ts';
 import { TaskMarks } from './task-marks.ts';
 import { troubleOf } from './trouble.ts';
@@ -28,9 +30,6 @@ export interface SqliteStoreOptions extends OpenJournalOptions {
   readonly retention: Retention;
 }
 
-/** A page of runs or letters: at most so many, and no more after so many code units of text. */
-const PAGE_ROWS = 500;
-const PAGE_TEXT = 1024 * 1024;
 /** Free pages given back in one rest: 4 MB. */
 const REST_PAGES = 1024;
 
@@ -39,6 +38,8 @@ export class SqliteStore implements Store {
   readonly #options: SqliteStoreOptions;
   #connection: Connection | null = null;
   #boot = '';
+  /** Runs that are due later than this were not there when the store was opened. */
+  #openedAtMs = 0;
   #kept = 0;
   /** Ordinal of the last transition in the open transaction. */
   #staged = 0;
@@ -58,6 +59,7 @@ export class SqliteStore implements Store {
   }
 
   open(boot: string, kept: number): StoreOpening {
+    this.#openedAtMs = Math.floor(this.#options.nowMs());
     const { taken, setAside } = openJournal(this.#options, true, (database) => {
       const connection = this.#connect(database);
       const { statements } = connection;
@@ -65,17 +67,18 @@ export class SqliteStore implements Store {
       const continues = before?.boot === boot;
       const reached = continues ? Math.max(Number(before?.kept), kept) : kept;
       const crashed = before?.clean === 0 && !continues;
-      const unfinished = Number(statements.countUnfinished.get()?.n);
+      const delayed = Number(statements.countDelayed.get(this.#openedAtMs)?.n);
+      const unfinished = Number(statements.countLive.get()?.n) - delayed;
       const letters = Number(statements.countLetters.get()?.n);
       statements.setBoot.run(boot, reached);
-      return { connection, reached, crashed, unfinished, letters };
+      return { connection, reached, crashed, unfinished, letters, delayed };
     });
-    const { connection, reached, crashed, unfinished, letters } = taken;
+    const { connection, reached, crashed, unfinished, letters, delayed } = taken;
     this.#connection = connection;
     this.#boot = boot;
     this.#kept = reached;
     this.#staged = reached;
-    return { durable: true, crashed: crashed || setAside !== null, setAside, unfinished, letters };
+    return { durable: true, crashed: crashed || setAside !== null, setAside, unfinished, letters, delayed };
   }
 
   append(batch: RecordBatch): Appended {
@@ -126,31 +129,35 @@ export class SqliteStore implements Store {
 
   unfinished(after: number): StoreMessages['unfinished']['reply'] {
     return this.#asked(({ statements }) => {
-      const runs = [];
-      let text = 0;
-      let position = after;
-      for (const row of statements.unfinished.iterate(after, PAGE_ROWS + 1)) {
-        if (runs.length === PAGE_ROWS || text > PAGE_TEXT) return { runs, next: position };
-        runs.push(storedRunOf(row));
-        text += textOf(row);
-        position = row.position as number;
-      }
-      return { runs, next: null };
+      const { rows, more } = pageOf(statements.unfinished.iterate(after, this.#openedAtMs, PAGE_ROWS + 1));
+      return { runs: rows.map(storedRunOf), next: more ? (rows.at(-1)!.position as number) : null };
+    });
+  }
+
+  delayed({ dueAtMs, position }: DelayedPlace): StoreMessages['delayed']['reply'] {
+    return this.#asked(({ statements }) => {
+      const { rows, more } = pageOf(statements.delayed.iterate(dueAtMs, position, PAGE_ROWS + 1));
+      const last = rows.at(-1);
+      const next =
+        more && last !== undefined
+          ? { dueAtMs: last.due_ms as number, position: last.position as number }
+          : null;
+      return { runs: rows.map(storedRunOf), next };
+    });
+  }
+
+  delayedRun(run: string): StoredRun | null {
+    return this.#asked(({ statements }) => {
+      const row = statements.delayedRun.get(run);
+      return row === undefined ? null : storedRunOf(row);
     });
   }
 
   /** Positions are places in the order of death: nothing is added or dropped while pages are asked for. */
   letters(after: number): StoreMessages['letters']['reply'] {
     return this.#asked(({ statements }) => {
-      const letters = [];
-      let text = 0;
-      for (const row of statements.letters.iterate(after, PAGE_ROWS + 1)) {
-        if (letters.length === PAGE_ROWS || text > PAGE_TEXT)
-          return { letters, next: after + letters.length };
-        letters.push(letterOf(row));
-        text += textOf(row);
-      }
-      return { letters, next: null };
+      const { rows, more } = pageOf(statements.letters.iterate(after, PAGE_ROWS + 1));
+      return { letters: rows.map(letterOf), next: more ? after + rows.length : null };
     });
   }
 

@@ -47,9 +47,17 @@ export const SQL = {
   /** task or null, state or null, limit */
   list: `SELECT ${VIEW} FROM runs WHERE (?1 IS NULL OR task = ?1) AND (?2 IS NULL OR state = ?2)
     ORDER BY rowid DESC LIMIT ?3`,
-  /** after, limit */
-  unfinished: `SELECT rowid AS position, ${VIEW} FROM runs WHERE ended_ms IS NULL AND rowid > ? ORDER BY rowid LIMIT ?`,
-  countUnfinished: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NULL',
+  /** after, the moment after which a pending run is delayed, limit */
+  unfinished: `SELECT rowid AS position, ${VIEW} FROM runs WHERE ended_ms IS NULL AND rowid > ?1
+    AND NOT (state = 'pending' AND coalesce(due_ms, 0) > ?2) ORDER BY rowid LIMIT ?3`,
+  countLive: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NULL',
+  /** the moment */
+  countDelayed: `SELECT count(*) AS n FROM runs WHERE state = 'pending' AND due_ms > ?`,
+  /** due_ms and position after which they come, limit */
+  delayed: `SELECT rowid AS position, ${VIEW} FROM runs WHERE state = 'pending' AND due_ms IS NOT NULL
+    AND (due_ms, rowid) > (?, ?) ORDER BY due_ms, rowid LIMIT ?`,
+  /** run */
+  delayedRun: `SELECT ${VIEW} FROM runs WHERE run = ? AND state = 'pending' AND due_ms IS NOT NULL`,
   /** How many are passed by, limit */
   letters: `SELECT ${VIEW} FROM runs WHERE dead = 1 ORDER BY ended_ms, rowid LIMIT ?2 OFFSET ?1`,
   countLetters: 'SELECT count(*) AS n FROM runs WHERE dead = 1',

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { MAX_BODY_BYTES, type RunDocument } from '../../../actors/control/index.ts';
+import { MAX_BODY_BYTES, MAX_DELAY_MS, type RunDocument } from '../../../actors/control/index.ts';
+import { parseDuration, parseInstant } from '../../config/parse-time.ts';
 import { usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -7,35 +8,43 @@ import { endedLine } from '../render/run.ts';
 
 interface Triggered {
   readonly run: string;
+  /** Null: now. */
+  readonly due_at: string | null;
   readonly ended: RunDocument | null;
 }
 
 export const triggerCommand: Command = {
   name: 'trigger',
-  summary: 'run a task now',
-  usage: 'TASK [--payload JSON|@FILE|-] [--wait] [--force]',
+  summary: 'run a task now, or once later',
+  usage: 'TASK [--payload JSON] [--in TIME | --at INSTANT] [--wait]',
   about:
     'Makes a run of the task at once, beside its schedule, and prints the id of the run. The payload is laid over the ' +
-    "task's `with`. The task's overlap policy holds unless --force is given. With --wait the command ends when the run " +
-    'does: 0 for success, 1 for any other end; Ctrl-C stops the waiting, not the run.',
+    "task's `with`. The task's overlap policy holds unless --force is given. With --in or --at the run begins later: it " +
+    'is kept until then, also over a restart, `show` and `cancel` know it, and overlap is looked at when its time has ' +
+    'come. With --wait the command ends when the run does: 0 for success, 1 for any other end; Ctrl-C stops the ' +
+    'waiting, not the run.',
   flags: [
     {
       name: 'payload',
       value: 'JSON|@FILE|-',
       summary: 'input for the handler: JSON, a file of it, or the standard input',
     },
+    { name: 'in', value: 'TIME', summary: 'begin after this time, such as 90s, 15m or 1d12h' },
+    { name: 'at', value: 'INSTANT', summary: 'begin at this instant, such as 2026-12-24T18:00:00Z' },
     { name: 'wait', summary: 'wait for the end and print it' },
     { name: 'force', summary: 'run although the task is running already' },
   ],
   positionals: { name: 'TASK', min: 1, max: 1 },
   examples: [
     ['colibri trigger daily-report --wait', 'run it and see how it ends'],
+    ['colibri trigger daily-report --in 90s', 'once, in a minute and a half'],
     [`colibri trigger resize --payload '{"path":"a.png"}'`, 'with its input'],
     ['jq -c .order order.json | colibri trigger import --payload -', 'with the input of a pipe'],
   ],
   async run(context) {
     const [task] = context.args.positionals;
     const wait = context.args.on('wait');
+    const dueAtMs = readDueTime(context);
     const payload = await readPayload(context);
     const client = await context.client();
     const body = {
@@ -43,10 +52,11 @@ export const triggerCommand: Command = {
       wait,
       force: context.args.on('force'),
       ...(payload === undefined ? {} : { payload }),
+      ...(dueAtMs === null ? {} : { due_at: new Date(dueAtMs).toISOString() }),
     };
     if (!wait) {
-      const { run } = (await client.post('/trigger', { body })) as Triggered;
-      context.show({ run, ended: null }, () => `${run}\n`);
+      const { run, due_at } = (await client.post('/trigger', { body })) as Triggered;
+      context.show({ run, due_at, ended: null }, () => `${run}\n`);
       return ExitCode.Done;
     }
     const abort = new AbortController();
@@ -70,6 +80,33 @@ export const triggerCommand: Command = {
     }
   },
 };
+
+/** Null: now. */
+function readDueTime({ args, io }: CommandContext): number | null {
+  const wait = args.text('in');
+  const instant = args.text('at');
+  if (wait === null && instant === null) return null;
+  if (wait !== null && instant !== null) throw usage('expected one of --in and --at, got both');
+  if (args.on('force')) {
+    throw usage('expected --force or a later time, got both: whether the task runs is seen at that time');
+  }
+  if (wait !== null) {
+    const waitMs = parseDuration(wait);
+    if (waitMs === null || waitMs > MAX_DELAY_MS) {
+      throw usage(
+        `--in: expected a time such as 90s, 15m or 1d12h, of at most ten years, got ${JSON.stringify(wait)}`,
+      );
+    }
+    return Math.ceil(io.nowMs() + waitMs);
+  }
+  const parsed = parseInstant(instant!);
+  const got = JSON.stringify(instant);
+  if ('problem' in parsed) throw usage(`--at: expected ${parsed.problem}, got ${got}`);
+  if (parsed.atMs < io.nowMs() || parsed.atMs > io.nowMs() + MAX_DELAY_MS) {
+    throw usage(`--at: expected an instant to come within ten years, got ${got}`);
+  }
+  return parsed.atMs;
+}
 
 /** Undefined: none given. Checked here, so that a typo is told without a daemon. */
 async function readPayload({ args, io }: CommandContext): Promise<unknown> {

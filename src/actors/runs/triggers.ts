@@ -1,0 +1,90 @@
+/** Triggers: what a user asks for, checked, made into a run now or for later, and answered when that is kept. */
+import type { Clock } from '../kernel/clock.ts';
+import { ColibriError } from '../kernel/errors.ts';
+import type { Answer } from '../kernel/index.ts';
+import type { TriggerBody } from '../protocol.ts';
+import type { Intake, Newcomer } from './intake.ts';
+import type { Journal } from './journal.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { triggerIdMaker } from './occurrence.ts';
+import type { Postponed } from './postponed.ts';
+import type { Run } from './run.ts';
+import type { RunTable } from './run-table.ts';
+
+export interface TriggersOptions {
+  readonly clock: Clock;
+  readonly table: RunTable;
+  readonly journal: Journal;
+  readonly postponed: Postponed;
+  readonly intake: Intake;
+  readonly lifecycle: Lifecycle;
+  readonly admit: (newcomer: Newcomer, force: boolean) => Run | ColibriError;
+  readonly isClosed: () => boolean;
+  /** Throws `store-unavailable` where nothing can be kept. */
+  readonly expectWritable: () => void;
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Longest payload of a trigger, code units of JSON text: larger data belongs into a file. */
+export const PAYLOAD_LIMIT = 256 * 1024;
+
+export class Triggers {
+  readonly #options: TriggersOptions;
+  readonly #nextId = triggerIdMaker();
+
+  constructor(options: TriggersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answered with the run's id once it is accepted and the store has it: at once, or where a full queue blocks when
+   * there is room; with `wait` once it is over.
+   * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `store-unavailable`, `shutting-down`.
+   */
+  trigger(body: TriggerBody, answer: Answer): void {
+    const { table, journal, postponed, intake, isClosed, expectWritable, admit } = this.#options;
+    const task = table.task(body.task);
+    const { payload, force } = body;
+    if (payload !== null && payload.length > PAYLOAD_LIMIT) {
+      const size = `expected a payload of at most ${PAYLOAD_LIMIT} characters of JSON, got ${payload.length}`;
+      throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
+    }
+    expectWritable();
+    if (journal.blocked && !isClosed()) {
+      return postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer));
+    }
+    const nowMs = this.#options.clock.wallMs();
+    const newcomer: Newcomer = {
+      task,
+      id: this.#nextId(task.spec.name, nowMs),
+      origin: 'manual',
+      dueAtMs: body.dueAtMs ?? nowMs,
+      input: payload,
+      mark: null,
+    };
+    const isLater = newcomer.dueAtMs > nowMs;
+    if (force && isLater) {
+      throw new ColibriError(
+        'input-invalid',
+        'expected force or a later time, got both: whether the task runs is seen at that time',
+      );
+    }
+    if (force && task.live > 0) {
+      this.#options.warn('overlap overridden by force', { task: task.spec.name, run: newcomer.id });
+    }
+    const run = isLater ? intake.admitLater(newcomer) : admit(newcomer, force);
+    if (run instanceof ColibriError) answer.fail(run);
+    else this.#answerLater(run, body, answer);
+  }
+
+  #answerLater(run: Run, { wait }: TriggerBody, answer: Answer): void {
+    const { intake, lifecycle } = this.#options;
+    if (wait) {
+      run.waiters ??= [];
+      run.waiters.push(answer);
+      return;
+    }
+    run.admission = answer;
+    if (run.state !== 'pending' || intake.isWaitingItsTurn(run)) lifecycle.answerAdmission(run);
+  }
+}

@@ -1,0 +1,32 @@
+/** A run that is to begin later, over the end of its daemon. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DaemonProcess } from '../support/daemon-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const WAIT_MS = 2500;
+
+test('trigger --in: kept over kill -9, shown and cancelled by any daemon, begun when its time has come', async (t) => {
+  const dir = tempDir(t);
+  const config = { tasks: [{ name: 'a', kind: 'io', handler: 'noop' }] };
+  const first = await DaemonProcess.start(t, dir, config);
+  const trigger = async (...when: string[]) =>
+    (await first.json('trigger', 'a', ...when)).value as { run: string; due_at: string };
+  const soon = await trigger('--in', `${WAIT_MS}ms`);
+  const never = await trigger('--in', '1d');
+  first.child.kill('SIGKILL');
+  await first.exited;
+
+  const second = await DaemonProcess.start(t, dir, config);
+  const { value } = await second.json('runs', '--state', 'pending');
+  const pending = (value as { runs: { run: string; due_at: string }[] }).runs;
+  assert.deepEqual(
+    new Set(pending.map(({ run, due_at }) => `${run} ${due_at}`)),
+    new Set([soon, never].map(({ run, due_at }) => `${run} ${due_at}`)),
+  );
+  assert.equal((await second.command('cancel', never.run)).code, 0);
+  const begun = await second.line(({ msg, run }) => msg === 'run succeeded' && run === soon.run);
+  assert.ok(Date.parse(begun.time as string) >= Date.parse(soon.due_at));
+  const shown = (await second.json('show', soon.run)).value as { started_at: string };
+  assert.ok(shown.started_at >= soon.due_at, `${shown.started_at} ≥ ${soon.due_at}`);
+});
