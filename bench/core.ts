@@ -1,7 +1,7 @@
 /** The small parts of the core one by one, by tinybench: each beside what the runtime offers for the same. */
 import { CronExpressionParser } from 'cron-parser';
 import { Bench } from 'tinybench';
-import { TimerHeap } from '../src/actors/delay/index.ts';
+import { EntrySlots, TimerHeap } from '../src/actors/delay/index.ts';
 import type { Envelope } from '../src/actors/kernel/index.ts';
 import { encodeEnvelope } from '../src/actors/kernel/index.ts';
 import { backoffMs } from '../src/actors/runs/index.ts';
@@ -14,8 +14,9 @@ const PENDING = 100_000;
 
 export async function benchCore(options: { readonly quick: boolean }): Promise<BenchRow[]> {
   const bench = new Bench({ time: options.quick ? 100 : 1000, warmupTime: options.quick ? 20 : 200 });
-  const heap = new TimerHeap(PENDING + 1);
-  for (let index = 0; index < PENDING; index++) heap.insert(Math.random() * 1e6);
+  const slots = new EntrySlots(PENDING + 1);
+  const heap = new TimerHeap(slots, PENDING + 1);
+  for (let index = 0; index < PENDING; index++) heap.insert(slots.take(), Math.random() * 1e6);
   const envelope: Envelope = {
     id: 1,
     kind: 'execute',
@@ -44,8 +45,8 @@ export async function benchCore(options: { readonly quick: boolean }): Promise<B
   const nowMs = Date.now();
   bench
     .add(`timer heap: insert and pop among ${PENDING}`, () => {
-      heap.insert(Math.random() * 1e6);
-      heap.pop();
+      heap.insert(slots.take(), Math.random() * 1e6);
+      slots.release(heap.pop());
     })
     .add('beside it: setTimeout and clearTimeout', () => clearTimeout(setTimeout(() => {}, 1e6)))
     .add('envelope to text', () => encodeEnvelope(envelope))

@@ -26,15 +26,19 @@ const YEAR_MS = 365.25 * 86_400_000;
 export function delayConformance({ name, lateMs, ordered }: EngineTraits): void {
   const open = <Item>(options: DelayOptions<Item>): DelayEngine<Item> => createDelayEngine(name, options);
 
-  function rig(startAtMs = 0) {
+  function rig(startAtMs = 0, options: Pick<DelayOptions<string>, 'batchMs'> = {}) {
     const clock = new TestClock(startAtMs);
     const given: [string, number][] = [];
+    /** How late each waking was. */
+    const wakes: number[] = [];
     const engine = open<string>({
       clock,
       now: () => clock.wallMs(),
       onDue: (item) => given.push([item, clock.wallMs()]),
+      onWake: (wokenLateMs) => wakes.push(wokenLateMs),
+      ...options,
     });
-    return { clock, given, engine };
+    return { clock, given, wakes, engine };
   }
 
   describe(`delay engine: ${name}`, () => {
@@ -69,6 +73,133 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
       assert.deepEqual(given.map(([item]) => item).sort(), ['b', 'c']);
       assert.equal(engine.cancel(b!), false);
       engine.close();
+    });
+
+    test('what is put off or brought forward is given out at its new time, by the same handle', async () => {
+      const { clock, given, engine } = rig();
+      const later = engine.schedule(50, 'later');
+      const sooner = engine.schedule(60_000, 'sooner');
+      const gone = engine.schedule(20, 'gone');
+      assert.equal(engine.reschedule(later, 400), true);
+      assert.equal(engine.reschedule(sooner, 100), true);
+      await clock.advance(20 + lateMs);
+      assert.deepEqual(names(given), ['gone']);
+      assert.equal(engine.reschedule(gone, 500), false, 'it has been given out');
+      await clock.advance(200);
+      assert.deepEqual(names(given), ['gone', 'sooner']);
+      assert.equal(engine.reschedule(later, 300), true, 'a handle is good until its item leaves');
+      assert.throws(() => engine.reschedule(later, Number.NaN), RangeError);
+      await clock.advance(79 - lateMs);
+      assert.equal(engine.size, 1);
+      await clock.advance(1 + 2 * lateMs);
+      assert.deepEqual(names(given), ['gone', 'sooner', 'later']);
+      assert.equal(engine.reschedule(later, 1000), false);
+      const cancelled = engine.schedule(clock.wallMs() + 50, 'cancelled');
+      assert.equal(engine.cancel(cancelled), true);
+      assert.equal(engine.reschedule(cancelled, clock.wallMs() + 60), false);
+      await clock.advance(1000);
+      assert.equal(given.length, 3);
+      engine.close();
+      assert.equal(clock.timers, 0);
+    });
+
+    test('a handle that was never given out is good for nothing', () => {
+      const { engine } = rig();
+      for (const handle of [0, -1, 0.5, Number.NaN, 2 ** 52]) {
+        assert.equal(engine.cancel(handle), false, `${handle}`);
+        assert.equal(engine.reschedule(handle, 1), false, `${handle}`);
+      }
+      engine.close();
+    });
+
+    test('with a batch threshold items are given out together: none early, none later than the threshold', async () => {
+      const { clock, given, engine } = rig(1_000_000, { batchMs: 100 });
+      for (let dueMs = 1_000_010; dueMs <= 1_000_100; dueMs += 10) engine.schedule(dueMs, `${dueMs}`);
+      await clock.advance(300);
+      assert.equal(given.length, 10);
+      for (const [item, atMs] of given) {
+        const late = atMs - Number(item);
+        assert.ok(late >= 0 && late <= 100 + lateMs + 1, `${item} at ${atMs}`);
+      }
+      const moments = new Set(given.map(([, atMs]) => atMs));
+      assert.ok(moments.size <= 2, `${moments.size} moments`);
+      engine.close();
+    });
+
+    test('each waking says how late it was: nothing by a clock that is on time, and how long the process stood still', async () => {
+      let nowMs = 0;
+      let fire = (): void => {};
+      const late: number[] = [];
+      const clock: Clock = {
+        wallMs: () => nowMs,
+        monoMs: () => nowMs,
+        setTimer(_delayMs, callback) {
+          fire = callback;
+          return { cancel() {}, unref() {} };
+        },
+      };
+      const engine = open<number>({
+        clock,
+        now: () => nowMs,
+        onDue: () => {},
+        onWake: (ms) => late.push(ms),
+      });
+      const periodMs = Math.max(10, lateMs);
+      engine.schedule(periodMs, 1);
+      nowMs += periodMs + 7000;
+      fire();
+      assert.ok(late[0]! >= 7000 - lateMs && late[0]! <= 7000, `${late[0]} ms`);
+      engine.close();
+
+      const { clock: onTime, wakes, engine: other } = rig();
+      other.schedule(40_000.5, 'a');
+      await onTime.advance(60_000);
+      assert.ok(wakes.length > 0 && wakes.every((ms) => ms === 0), wakes.join());
+      other.close();
+    });
+
+    test('instants beyond dates, and a wall clock before 1970', async () => {
+      const { clock, given, engine } = rig(1_000_000);
+      const far = engine.schedule(Number.MAX_VALUE, 'far');
+      engine.schedule(-Number.MAX_VALUE, 'long ago');
+      await clock.advance(lateMs + 1);
+      assert.deepEqual(names(given), ['long ago']);
+      clock.stepWall(-70 * YEAR_MS);
+      engine.schedule(clock.wallMs() + 5000, 'b');
+      engine.schedule(clock.wallMs() + 70, 'a');
+      await clock.advance(4999);
+      assert.deepEqual(names(given), ['long ago', 'a']);
+      await clock.advance(TIMER_CAP_MS + lateMs + 1);
+      assert.deepEqual(names(given), ['long ago', 'a', 'b']);
+      assert.equal(engine.cancel(far), true);
+      engine.close();
+    });
+
+    test('what is called at a waking may put off and cancel what was due', async () => {
+      const clock = new TestClock(0);
+      const given: string[] = [];
+      let first = true;
+      const engine = open<string>({
+        clock,
+        now: () => clock.wallMs(),
+        onDue: (item) => given.push(item),
+        onWake() {
+          if (!first) return;
+          first = false;
+          assert.equal(engine.reschedule(later, 300), true);
+          assert.equal(engine.cancel(never), true);
+        },
+      });
+      const later = engine.schedule(100, 'later');
+      const never = engine.schedule(100, 'never');
+      engine.schedule(400, 'last');
+      // A loop that polls wakes before anything is due.
+      await clock.advance(299);
+      assert.deepEqual(given, []);
+      await clock.advance(200);
+      assert.deepEqual(given, ['later', 'last']);
+      engine.close();
+      assert.equal(clock.timers, 0);
     });
 
     test('what is overdue is given out at once, what is called meanwhile may schedule and cancel', async () => {
@@ -118,16 +249,10 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
       clock.stepWall(-3_600_000);
       engine.schedule(clock.wallMs() + 1000, 'b');
       await clock.advance(40_000);
-      assert.deepEqual(
-        given.map(([item]) => item),
-        ['b'],
-      );
+      assert.deepEqual(names(given), ['b']);
       clock.stepWall(3_600_000);
       await clock.advance(TIMER_CAP_MS + lateMs + 1);
-      assert.deepEqual(
-        given.map(([item]) => item),
-        ['b', 'a'],
-      );
+      assert.deepEqual(names(given), ['b', 'a']);
       engine.close();
     });
 
@@ -144,6 +269,14 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
       const step = fc.oneof(
         { weight: 4, arbitrary: fc.record({ do: fc.constant('schedule' as const), inMs: delays() }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(100) }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            do: fc.constant('reschedule' as const),
+            pick: fc.nat(100),
+            inMs: delays(),
+          }),
+        },
         { weight: 2, arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.nat(9000) }) },
       );
       await fc.assert(
@@ -163,6 +296,12 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
               if (item === undefined || entry === undefined) continue;
               assert.equal(engine.cancel(entry.handle), true);
               model.delete(item);
+            } else if (action.do === 'reschedule') {
+              const [item, entry] = [...model][action.pick % Math.max(1, model.size)] ?? [];
+              if (item === undefined || entry === undefined) continue;
+              const dueMs = clock.wallMs() + action.inMs;
+              assert.equal(engine.reschedule(entry.handle, dueMs), true);
+              model.set(item, { dueMs: Math.max(dueMs, clock.wallMs()), handle: entry.handle });
             } else {
               await clock.advance(action.ms);
               const seen = given.splice(0);
@@ -203,14 +342,28 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
         engine.schedule(at - 0.25, 'before');
         engine.schedule(at, 'c');
         await clock.advance(100);
-        assert.deepEqual(
-          given.map(([item]) => item),
-          ['before', 'a', 'b', 'c', 'z'],
-        );
+        assert.deepEqual(names(given), ['before', 'a', 'b', 'c', 'z']);
+        engine.close();
+      });
+
+      test('what is rescheduled to an instant comes after those that wait for it, whatever its number', async () => {
+        const { clock, given, engine } = rig(1_000_000);
+        const at = 1_000_000 + 5000;
+        const [a, , c] = ['a', 'b', 'c'].map((item) => engine.schedule(at, item));
+        engine.schedule(at + 1000, 'd');
+        assert.equal(engine.reschedule(a!, at), true);
+        assert.equal(engine.reschedule(c!, at - 3000), true);
+        assert.equal(engine.reschedule(c!, at), true);
+        await clock.advance(5000 + lateMs);
+        assert.deepEqual(names(given), ['b', 'a', 'c']);
         engine.close();
       });
     }
   });
+}
+
+function names(given: readonly (readonly [string, number])[]): readonly string[] {
+  return given.map(([item]) => item);
 }
 
 /** Near and far, and around the ends of wheels. */

@@ -1,5 +1,7 @@
 export { createDelayEngine } from './create-delay-engine.ts';
 export { type DelayEngine, DelayEngineName, type DelayOptions, TIMER_CAP_MS } from './delay-engine.ts';
+export { EntrySlots, type TimerHandle } from './entry-slots.ts';
 export { HeapDelayEngine } from './heap-delay-engine.ts';
 export { POLL_MS } from './poll-delay-engine.ts';
-export { type TimerHandle, TimerHeap } from './timer-heap.ts';
+export { TimerHeap } from './timer-heap.ts';
+export { WheelDelayEngine } from './wheel-delay-engine.ts';

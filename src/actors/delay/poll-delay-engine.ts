@@ -3,32 +3,26 @@
  * by the entry and the look, and items are late by up to a period.
  */
 import type { ClockTimer } from '../kernel/clock.ts';
-import type { DelayEngine, DelayOptions } from './delay-engine.ts';
-import { EntrySlots } from './entry-slots.ts';
-import type { TimerHandle } from './timer-heap.ts';
+import { checkDue, type DelayEngine, type DelayOptions } from './delay-engine.ts';
+import { EntrySlots, type TimerHandle } from './entry-slots.ts';
+import { capacityFor, widen } from './widen.ts';
 
 /** Between two looks. */
 export const POLL_MS = 10;
-
-interface Entry<Item> {
-  readonly item: Item;
-  readonly dueMs: number;
-  readonly sequence: number;
-  readonly slot: number;
-}
 
 export class PollDelayEngine<Item> implements DelayEngine<Item> {
   readonly #options: DelayOptions<Item>;
   readonly #pollMs: number;
   readonly #slots = new EntrySlots();
-  readonly #entries: (Entry<Item> | undefined)[] = [];
-  #nextSequence = 0;
+  /** By slot; Infinity: there is none. */
+  #due = new Float64Array(64);
+  readonly #items: (Item | undefined)[] = [];
   #timer: ClockTimer | null = null;
   #closed = false;
 
-  constructor(options: DelayOptions<Item>, pollMs = POLL_MS) {
+  constructor(options: DelayOptions<Item>) {
     this.#options = options;
-    this.#pollMs = pollMs;
+    this.#pollMs = Math.max(POLL_MS, options.batchMs ?? 0);
   }
 
   get size(): number {
@@ -36,9 +30,11 @@ export class PollDelayEngine<Item> implements DelayEngine<Item> {
   }
 
   schedule(dueMs: number, item: Item): TimerHandle {
-    if (!Number.isFinite(dueMs)) throw new RangeError(`expected a finite due time, got ${dueMs}`);
+    checkDue(dueMs);
     const slot = this.#slots.take();
-    this.#entries[slot] = { item, dueMs, sequence: this.#nextSequence++, slot };
+    if (slot >= this.#due.length) this.#due = widen(this.#due, new Float64Array(capacityFor(slot + 1)));
+    this.#due[slot] = dueMs;
+    this.#items[slot] = item;
     this.#arm();
     return this.#slots.handleOf(slot);
   }
@@ -46,7 +42,16 @@ export class PollDelayEngine<Item> implements DelayEngine<Item> {
   cancel(handle: TimerHandle): boolean {
     const slot = this.#slots.slotOf(handle);
     if (slot === -1) return false;
-    this.#remove(slot);
+    this.#forget(slot);
+    return true;
+  }
+
+  reschedule(handle: TimerHandle, dueMs: number): boolean {
+    checkDue(dueMs);
+    const slot = this.#slots.slotOf(handle);
+    if (slot === -1) return false;
+    this.#slots.renew(slot);
+    this.#due[slot] = dueMs;
     return true;
   }
 
@@ -54,39 +59,49 @@ export class PollDelayEngine<Item> implements DelayEngine<Item> {
     this.#closed = true;
     this.#timer?.cancel();
     this.#timer = null;
-    this.#entries.length = 0;
+    this.#items.length = 0;
     this.#slots.clear();
   }
 
   /** Runs only while there is something to look at. */
   #arm(): void {
     if (this.#timer !== null || this.#closed || this.size === 0) return;
-    this.#timer = this.#options.clock.setTimer(this.#pollMs, () => this.#look());
+    const { clock } = this.#options;
+    const askedMono = clock.monoMs() + this.#pollMs;
+    this.#timer = clock.setTimer(this.#pollMs, () => this.#wake(askedMono));
   }
 
-  #look(): void {
+  #wake(askedMono: number): void {
     this.#timer = null;
-    const { now, onDue, onWake } = this.#options;
+    const { clock, onWake } = this.#options;
     try {
-      onWake?.();
-      const nowMs = now();
-      const due = this.#entries.filter(
-        (entry) => entry !== undefined && entry.dueMs <= nowMs,
-      ) as Entry<Item>[];
-      due.sort((a, b) => a.dueMs - b.dueMs || a.sequence - b.sequence);
-      for (const entry of due) {
-        if (this.#closed) return;
-        if (this.#entries[entry.slot] !== entry) continue;
-        this.#remove(entry.slot);
-        onDue(entry.item, entry.dueMs);
-      }
+      onWake?.(Math.max(0, clock.monoMs() - askedMono));
+      if (!this.#closed) this.#giveDue();
     } finally {
       this.#arm();
     }
   }
 
-  #remove(slot: number): void {
-    this.#entries[slot] = undefined;
+  #giveDue(): void {
+    const { now, onDue } = this.#options;
+    const nowMs = now();
+    const due: number[] = [];
+    for (let slot = 0; slot < this.#slots.used; slot++) if (this.#due[slot]! <= nowMs) due.push(slot);
+    due.sort((a, b) => this.#due[a]! - this.#due[b]! || this.#slots.orderOf(a) - this.#slots.orderOf(b));
+    const entries = due.map((slot) => ({ handle: this.#slots.handleOf(slot), dueMs: this.#due[slot]! }));
+    for (const { handle, dueMs } of entries) {
+      const slot = this.#slots.slotOf(handle);
+      // What is called meanwhile may have cancelled it, put it off, or closed the engine.
+      if (slot === -1 || this.#due[slot] !== dueMs) continue;
+      const item = this.#items[slot] as Item;
+      this.#forget(slot);
+      onDue(item, dueMs);
+    }
+  }
+
+  #forget(slot: number): void {
+    this.#due[slot] = Number.POSITIVE_INFINITY;
+    this.#items[slot] = undefined;
     this.#slots.release(slot);
   }
 }

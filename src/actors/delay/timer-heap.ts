@@ -1,74 +1,63 @@
 /**
- * A binary min-heap of instants over typed arrays: 32 bytes an entry, no object each.
+ * A binary min-heap of slots by due time, over typed arrays: 16 bytes an entry beside the 16 of its slot, no object each.
  *
- * Order is by due time, then by insertion, so that ties leave in the order they came. Entries are removed by
- * handle in O(log n); a handle carries the generation of its slot, so one that is kept too long is refused
- * and never hits a later entry. Units are the caller's: the heap only compares numbers.
+ * Order is by due time, then by the order in which entries came, so that ties leave as they came. An entry is removed or
+ * moved in O(log n). Units are the caller's: the heap only compares numbers, which must be finite.
  */
+import type { EntrySlots } from './entry-slots.ts';
+import { capacityFor, widen } from './widen.ts';
 
-/** Identifies one entry: generation × 2^26 + slot. */
-export type TimerHandle = number;
-
-const SLOT_RANGE = 2 ** 26;
-const MAX_GENERATION = 2 ** 26;
-const FREE = -1;
+const NONE = -1;
 
 export class TimerHeap {
-  /** Due time and slot by heap position; the due time is kept here so that sifting touches one array. */
+  readonly #slots: EntrySlots;
+  /** By heap position: due time and slot; the due time is kept here so that sifting touches one array. */
   #due: Float64Array;
   #slot: Int32Array;
-  /** By slot: heap position (FREE if unused), insertion number, generation. */
+  /** By slot: its heap position; NONE: it is not in the heap. */
   #position: Int32Array;
-  #sequence: Float64Array;
-  #generation: Uint32Array;
-  /** Unused slots, as a stack. */
-  #freeSlots: Int32Array;
-  #freeCount: number;
   #size = 0;
-  #nextSequence = 0;
 
-  constructor(initialCapacity = 64) {
-    const capacity = Math.max(2, initialCapacity);
+  /** `slots`: what numbers the entries and knows their order. */
+  constructor(slots: EntrySlots, initialCapacity = 64) {
+    const capacity = capacityFor(Math.max(1, initialCapacity));
+    this.#slots = slots;
     this.#due = new Float64Array(capacity);
     this.#slot = new Int32Array(capacity);
-    this.#position = new Int32Array(capacity).fill(FREE);
-    this.#sequence = new Float64Array(capacity);
-    this.#generation = new Uint32Array(capacity);
-    this.#freeSlots = Int32Array.from({ length: capacity }, (_, index) => capacity - 1 - index);
-    this.#freeCount = capacity;
+    this.#position = new Int32Array(capacity).fill(NONE);
   }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Bytes of the arrays, used or not. */
+  /** Bytes of the arrays, used or not; without those of the slots. */
   get bytes(): number {
-    return this.#due.length * (8 + 4 + 4 + 8 + 4 + 4);
+    return this.#due.byteLength + this.#slot.byteLength + this.#position.byteLength;
   }
 
-  /** Slot of a handle: a small dense number to index the caller's own arrays with. */
-  static slotOf(handle: TimerHandle): number {
-    return handle % SLOT_RANGE;
-  }
-
-  /** Adds an entry. `due` must be finite. */
-  insert(due: number): TimerHandle {
-    if (!Number.isFinite(due)) throw new RangeError(`expected a finite due time, got ${due}`);
-    if (this.#freeCount === 0) this.#grow();
-    const slot = this.#freeSlots[--this.#freeCount]!;
-    this.#sequence[slot] = this.#nextSequence++;
+  /** `slot`: one that is not in the heap. */
+  insert(slot: number, due: number): void {
+    if (this.#size === this.#due.length) this.#growHeap();
+    if (slot >= this.#position.length) this.#growSlots(slot);
     this.#siftUp(this.#size++, due, slot);
-    return this.#generation[slot]! * SLOT_RANGE + slot;
   }
 
-  /** False if the entry has left already. */
-  remove(handle: TimerHandle): boolean {
-    const slot = handle % SLOT_RANGE;
+  /** False if the entry is not in the heap. */
+  remove(slot: number): boolean {
     const position = this.#position[slot];
-    if (position === undefined || position === FREE) return false;
-    if (this.#generation[slot] !== Math.floor(handle / SLOT_RANGE)) return false;
-    this.#removeAt(position);
+    if (position === undefined || position === NONE) return false;
+    this.#position[slot] = NONE;
+    const last = --this.#size;
+    if (position !== last) this.#settle(position, this.#due[last]!, this.#slot[last]!);
+    return true;
+  }
+
+  /** Gives an entry another due time; false if it is not in the heap. */
+  move(slot: number, due: number): boolean {
+    const position = this.#position[slot];
+    if (position === undefined || position === NONE) return false;
+    this.#settle(position, due, slot);
     return true;
   }
 
@@ -79,35 +68,36 @@ export class TimerHeap {
 
   /** Takes the earliest entry and gives its slot; -1 when empty. */
   pop(): number {
-    if (this.#size === 0) return -1;
+    if (this.#size === 0) return NONE;
     const slot = this.#slot[0]!;
-    this.#removeAt(0);
+    this.#position[slot] = NONE;
+    const last = --this.#size;
+    if (last > 0) this.#siftDown(0, this.#due[last]!, this.#slot[last]!);
     return slot;
   }
 
-  #removeAt(position: number): void {
-    const slot = this.#slot[position]!;
-    const last = --this.#size;
-    if (position !== last) {
-      const due = this.#due[last]!;
-      const moved = this.#slot[last]!;
-      if (position > 0 && this.#before(due, moved, (position - 1) >> 1)) this.#siftUp(position, due, moved);
-      else this.#siftDown(position, due, moved);
-    }
-    this.#position[slot] = FREE;
-    this.#generation[slot] = (this.#generation[slot]! + 1) % MAX_GENERATION;
-    this.#freeSlots[this.#freeCount++] = slot;
+  clear(): void {
+    this.#size = 0;
+    this.#position.fill(NONE);
   }
 
   #before(due: number, slot: number, position: number): boolean {
     const other = this.#due[position]!;
-    return due < other || (due === other && this.#sequence[slot]! < this.#sequence[this.#slot[position]!]!);
+    return (
+      due < other || (due === other && this.#slots.orderOf(slot) < this.#slots.orderOf(this.#slot[position]!))
+    );
   }
 
   #place(position: number, due: number, slot: number): void {
     this.#due[position] = due;
     this.#slot[position] = slot;
     this.#position[slot] = position;
+  }
+
+  /** What stands at the position is overwritten. */
+  #settle(position: number, due: number, slot: number): void {
+    if (position > 0 && this.#before(due, slot, (position - 1) >> 1)) this.#siftUp(position, due, slot);
+    else this.#siftDown(position, due, slot);
   }
 
   #siftUp(start: number, due: number, slot: number): void {
@@ -135,22 +125,13 @@ export class TimerHeap {
     this.#place(position, due, slot);
   }
 
-  #grow(): void {
-    const old = this.#due.length;
-    const capacity = Math.min(old * 2, SLOT_RANGE);
-    if (capacity === old) throw new RangeError(`expected at most ${SLOT_RANGE} entries`);
+  #growHeap(): void {
+    const capacity = this.#due.length * 2;
     this.#due = widen(this.#due, new Float64Array(capacity));
     this.#slot = widen(this.#slot, new Int32Array(capacity));
-    this.#position = widen(this.#position, new Int32Array(capacity).fill(FREE));
-    this.#sequence = widen(this.#sequence, new Float64Array(capacity));
-    this.#generation = widen(this.#generation, new Uint32Array(capacity));
-    this.#freeSlots = widen(this.#freeSlots, new Int32Array(capacity));
-    for (let slot = capacity - 1; slot >= old; slot--) this.#freeSlots[this.#freeCount++] = slot;
   }
-}
 
-/** `to` with what `from` holds at its beginning. */
-export function widen<A extends Float64Array | Int32Array | Int16Array | Uint32Array>(from: A, to: A): A {
-  to.set(from);
-  return to;
+  #growSlots(slot: number): void {
+    this.#position = widen(this.#position, new Int32Array(capacityFor(slot + 1)).fill(NONE));
+  }
 }

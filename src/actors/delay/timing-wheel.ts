@@ -4,18 +4,24 @@
  * current one; when the current tick reaches the first tick of a list, its entries move to the wheels below.
  * Insertion and removal cost the same however many entries there are.
  *
- * A tick is a millisecond; nine wheels reach further than `Date`. Order within a tick is the caller's business.
+ * A tick is a millisecond, a due time rounded up, so that nothing comes early. Nine wheels reach further than `Date`, before
+ * 1970 too. Order within a tick is the caller's business. 18 bytes an entry.
  */
-import { widen } from './timer-heap.ts';
+import { capacityFor, widen } from './widen.ts';
 
 const BITS = 64;
 const WHEELS = 9;
 /** The list of entries whose tick has come. */
 const COME = BITS * WHEELS;
 const NONE = -1;
+/** Added to ticks, so that none is negative: digits of negative numbers lead nowhere. */
+const ORIGIN = 2 ** 52;
+/** What is further away comes then, and its due time is still to be looked at. */
+const LAST_TICK = Number.MAX_SAFE_INTEGER;
 
 export class TimingWheel {
-  #tick: Float64Array;
+  /** By entry. */
+  #due: Float64Array;
   #next: Int32Array;
   #previous: Int32Array;
   /** By entry: the list that it stands in; NONE: in none. */
@@ -24,11 +30,12 @@ export class TimingWheel {
   readonly #tail = new Int32Array(COME + 1).fill(NONE);
   /** Of each wheel, two words of bits: which lists hold something. */
   readonly #filled = new Uint32Array(2 * WHEELS);
+  /** From `ORIGIN` on. */
   #current: number;
 
   constructor(currentTick: number, initialCapacity = 64) {
-    this.#current = currentTick;
-    this.#tick = new Float64Array(initialCapacity);
+    this.#current = fromOrigin(currentTick);
+    this.#due = new Float64Array(initialCapacity);
     this.#next = new Int32Array(initialCapacity);
     this.#previous = new Int32Array(initialCapacity);
     this.#list = new Int16Array(initialCapacity).fill(NONE);
@@ -36,14 +43,18 @@ export class TimingWheel {
 
   /** All entries up to this tick have come. */
   get current(): number {
-    return this.#current;
+    return this.#current - ORIGIN;
   }
 
   /** `entry`: a small dense number that is in no list. */
-  insert(entry: number, tick: number): void {
-    if (entry >= this.#tick.length) this.#grow(entry);
-    this.#tick[entry] = tick;
-    this.#append(entry, this.#listOf(tick));
+  insert(entry: number, due: number): void {
+    if (entry >= this.#due.length) this.#grow(entry);
+    this.#due[entry] = due;
+    this.#append(entry, this.#listOf(entry));
+  }
+
+  dueOf(entry: number): number {
+    return this.#due[entry]!;
   }
 
   remove(entry: number): void {
@@ -60,25 +71,27 @@ export class TimingWheel {
 
   /** Moves on to a tick that is not before the current one: what has come stands in the list `COME` then. */
   advance(tick: number): void {
-    for (let at = this.#nextEvent(); at !== null && at.tick <= tick; at = this.#nextEvent()) {
+    const to = fromOrigin(tick);
+    for (let at = this.#nextEvent(); at !== null && at.tick <= to; at = this.#nextEvent()) {
       this.#current = at.tick;
       for (let entry = this.#head[at.list]!; entry !== NONE; entry = this.#head[at.list]!) {
         this.remove(entry);
-        this.#append(entry, this.#listOf(this.#tick[entry]!));
+        this.#append(entry, this.#listOf(entry));
       }
     }
-    this.#current = Math.max(this.#current, tick);
+    this.#current = Math.max(this.#current, to);
   }
 
   /** The first tick at which something comes, or moves to a wheel below; Infinity: never. */
   get nextTick(): number {
-    if (this.#head[COME] !== NONE) return this.#current;
-    return this.#nextEvent()?.tick ?? Number.POSITIVE_INFINITY;
+    if (this.#head[COME] !== NONE) return this.current;
+    const event = this.#nextEvent();
+    return event === null ? Number.POSITIVE_INFINITY : event.tick - ORIGIN;
   }
 
-  /** Entries that have come, in the order in which they did. */
-  *come(): Iterable<number> {
-    for (let entry = this.#head[COME]!; entry !== NONE; entry = this.#next[entry]!) yield entry;
+  /** Of the entries that have come, the one that did so first; -1: none. */
+  get firstCome(): number {
+    return this.#head[COME]!;
   }
 
   /** The clock was set back: all ticks are counted from an earlier one. */
@@ -88,11 +101,20 @@ export class TimingWheel {
       for (let entry = this.#head[list]!; entry !== NONE; entry = this.#next[entry]!) entries.push(entry);
     }
     for (const entry of entries) this.remove(entry);
-    this.#current = currentTick;
-    for (const entry of entries) this.#append(entry, this.#listOf(this.#tick[entry]!));
+    this.#current = fromOrigin(currentTick);
+    for (const entry of entries) this.#append(entry, this.#listOf(entry));
   }
 
-  #listOf(tick: number): number {
+  /** No entry stands in any list. */
+  clear(): void {
+    this.#list.fill(NONE);
+    this.#head.fill(NONE);
+    this.#tail.fill(NONE);
+    this.#filled.fill(0);
+  }
+
+  #listOf(entry: number): number {
+    const tick = fromOrigin(Math.ceil(this.#due[entry]!));
     if (tick <= this.#current) return COME;
     let wheel = 0;
     let entryDigits = tick;
@@ -146,10 +168,14 @@ export class TimingWheel {
   }
 
   #grow(entry: number): void {
-    const capacity = 2 ** Math.ceil(Math.log2(entry + 1));
-    this.#tick = widen(this.#tick, new Float64Array(capacity));
+    const capacity = capacityFor(entry + 1);
+    this.#due = widen(this.#due, new Float64Array(capacity));
     this.#next = widen(this.#next, new Int32Array(capacity));
     this.#previous = widen(this.#previous, new Int32Array(capacity));
     this.#list = widen(this.#list, new Int16Array(capacity).fill(NONE));
   }
+}
+
+function fromOrigin(tick: number): number {
+  return Math.min(LAST_TICK, Math.max(0, tick + ORIGIN));
 }

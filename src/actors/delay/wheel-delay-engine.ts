@@ -2,40 +2,37 @@
  * A delay engine over a hierarchical timing wheel: insertion and removal at a cost that does not grow with the number of
  * entries, and one timer. Where entries lie far apart it wakes now and then only to move them to a lower wheel.
  *
- * A tick is a millisecond, rounded up, so that nothing is early. What has come stands in a small heap: items leave by due
- * time, then by insertion, however many come at once.
+ * It tells time to the millisecond. What has come stands in a small heap: items leave by due time, then by the order in
+ * which they came, however many come at once.
  */
-import type { ClockTimer } from '../kernel/clock.ts';
-import { type DelayEngine, type DelayOptions, DUE_PER_TURN, timerMs } from './delay-engine.ts';
-import { EntrySlots } from './entry-slots.ts';
-import { type TimerHandle, TimerHeap } from './timer-heap.ts';
+import { Alarm } from './alarm.ts';
+import { checkDue, type DelayEngine, type DelayOptions, DUE_PER_TURN } from './delay-engine.ts';
+import { EntrySlots, type TimerHandle } from './entry-slots.ts';
+import { TimerHeap } from './timer-heap.ts';
 import { TimingWheel } from './timing-wheel.ts';
 
-interface Entry<Item> {
-  readonly item: Item;
-  readonly dueMs: number;
-  readonly sequence: number;
-  readonly slot: number;
-  /** Its place among those that have come; null: it stands in the wheel. */
-  come: TimerHandle | null;
-}
-
 export class WheelDelayEngine<Item> implements DelayEngine<Item> {
-  readonly #options: DelayOptions<Item>;
-  readonly #wheel: TimingWheel;
   readonly #slots = new EntrySlots();
-  readonly #entries: (Entry<Item> | undefined)[] = [];
-  readonly #come = new TimerHeap();
-  /** By slot of `#come`. */
-  readonly #comeEntries: (Entry<Item> | undefined)[] = [];
-  #nextSequence = 0;
-  #timer: ClockTimer | null = null;
-  #armedFor = Number.POSITIVE_INFINITY;
+  /** An entry stands in one of the two. */
+  readonly #wheel: TimingWheel;
+  readonly #come = new TimerHeap(this.#slots);
+  /** By slot. */
+  readonly #items: (Item | undefined)[] = [];
+  readonly #now: () => number;
+  readonly #onDue: (item: Item, dueMs: number) => void;
+  readonly #alarm: Alarm;
   #closed = false;
 
   constructor(options: DelayOptions<Item>) {
-    this.#options = options;
+    this.#now = options.now;
+    this.#onDue = options.onDue;
     this.#wheel = new TimingWheel(Math.floor(options.now()));
+    this.#alarm = new Alarm({
+      ...options,
+      fine: false,
+      next: () => Math.min(this.#come.peekDue(), this.#wheel.nextTick),
+      give: () => this.#giveDue(),
+    });
   }
 
   get size(): number {
@@ -43,89 +40,73 @@ export class WheelDelayEngine<Item> implements DelayEngine<Item> {
   }
 
   schedule(dueMs: number, item: Item): TimerHandle {
-    if (!Number.isFinite(dueMs)) throw new RangeError(`expected a finite due time, got ${dueMs}`);
+    checkDue(dueMs);
     const slot = this.#slots.take();
-    this.#entries[slot] = { item, dueMs, sequence: this.#nextSequence++, slot, come: null };
-    this.#wheel.insert(slot, Math.ceil(dueMs));
-    if (dueMs < this.#armedFor) this.#arm();
+    this.#items[slot] = item;
+    this.#wheel.insert(slot, dueMs);
+    this.#alarm.include(dueMs);
     return this.#slots.handleOf(slot);
   }
 
   cancel(handle: TimerHandle): boolean {
     const slot = this.#slots.slotOf(handle);
     if (slot === -1) return false;
-    const entry = this.#entries[slot]!;
-    if (entry.come === null) this.#wheel.remove(slot);
-    else {
-      this.#come.remove(entry.come);
-      this.#comeEntries[TimerHeap.slotOf(entry.come)] = undefined;
-    }
+    this.#takeOut(slot);
     this.#forget(slot);
+    return true;
+  }
+
+  reschedule(handle: TimerHandle, dueMs: number): boolean {
+    checkDue(dueMs);
+    const slot = this.#slots.slotOf(handle);
+    if (slot === -1) return false;
+    this.#takeOut(slot);
+    this.#slots.renew(slot);
+    this.#wheel.insert(slot, dueMs);
+    this.#alarm.include(dueMs);
     return true;
   }
 
   close(): void {
     this.#closed = true;
-    this.#timer?.cancel();
-    this.#timer = null;
-    for (const entry of this.#entries) if (entry?.come === null) this.#wheel.remove(entry.slot);
-    while (this.#come.pop() !== -1);
-    this.#comeEntries.length = 0;
-    this.#entries.length = 0;
+    this.#alarm.close();
+    this.#wheel.clear();
+    this.#come.clear();
+    this.#items.length = 0;
     this.#slots.clear();
   }
 
-  #arm(): void {
-    this.#timer?.cancel();
-    this.#timer = null;
-    this.#armedFor = Math.min(this.#come.peekDue(), this.#wheel.nextTick);
-    if (this.#closed || this.#armedFor === Number.POSITIVE_INFINITY) return;
-    const { clock, now, capMs } = this.#options;
-    this.#timer = clock.setTimer(timerMs(this.#armedFor, now(), capMs), () => this.#wake());
+  #takeOut(slot: number): void {
+    if (!this.#come.remove(slot)) this.#wheel.remove(slot);
   }
 
-  #wake(): void {
-    this.#timer = null;
-    // While items are given out, schedule() must not arm: it would cancel and set a timer for each.
-    this.#armedFor = Number.NEGATIVE_INFINITY;
-    try {
-      this.#options.onWake?.();
-      this.#giveDue();
-    } finally {
-      this.#arm();
-    }
-  }
-
-  #giveDue(): void {
-    const now = this.#options.now();
+  /** True: more is due than a turn may take. */
+  #giveDue(): boolean {
+    const now = this.#now();
     const nowTick = Math.floor(now);
     if (nowTick < this.#wheel.current) this.#wheel.reset(nowTick);
     else this.#wheel.advance(nowTick);
     this.#collectCome();
     for (let count = 0; count < DUE_PER_TURN && !this.#closed; count++) {
-      if (this.#come.peekDue() > now) return;
-      const at = this.#come.pop();
-      const entry = this.#comeEntries[at]!;
-      this.#comeEntries[at] = undefined;
-      this.#forget(entry.slot);
-      this.#options.onDue(entry.item, entry.dueMs);
+      const dueMs = this.#come.peekDue();
+      if (dueMs > now) return false;
+      const slot = this.#come.pop();
+      const item = this.#items[slot] as Item;
+      this.#forget(slot);
+      this.#onDue(item, dueMs);
     }
+    return true;
   }
 
-  /** Those of one tick may have stood on several wheels: their order is made here. */
   #collectCome(): void {
-    const batch: Entry<Item>[] = [];
-    for (const slot of this.#wheel.come()) batch.push(this.#entries[slot]!);
-    batch.sort((a, b) => a.dueMs - b.dueMs || a.sequence - b.sequence);
-    for (const entry of batch) {
-      this.#wheel.remove(entry.slot);
-      entry.come = this.#come.insert(entry.dueMs);
-      this.#comeEntries[TimerHeap.slotOf(entry.come)] = entry;
+    for (let slot = this.#wheel.firstCome; slot !== -1; slot = this.#wheel.firstCome) {
+      this.#wheel.remove(slot);
+      this.#come.insert(slot, this.#wheel.dueOf(slot));
     }
   }
 
   #forget(slot: number): void {
-    this.#entries[slot] = undefined;
+    this.#items[slot] = undefined;
     this.#slots.release(slot);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * A clock that stands still until a test moves it. `advance` moves both times and fires what is due, in
- * order; `stepWall` moves the wall alone, as a correction by NTP or a hand does.
+ * order; `stepWall` moves the wall alone, as a correction by NTP or a hand does; `suspend` moves it as a machine that
+ * sleeps does; `stall` moves both times and fires nothing, as in a process that is stopped.
  */
 import type { Clock, ClockTimer } from './clock.ts';
 
@@ -13,6 +14,7 @@ interface Pending {
 export class TestClock implements Clock {
   #wall: number;
   #mono = 0;
+  #suspended = 0;
   #order = 0;
   readonly #pending = new Set<Pending>();
 
@@ -26,6 +28,10 @@ export class TestClock implements Clock {
 
   monoMs(): number {
     return this.#mono;
+  }
+
+  suspendedMs(): number {
+    return this.#suspended;
   }
 
   /** Timers that have not fired; a test of a closed part expects 0. */
@@ -50,7 +56,7 @@ export class TestClock implements Clock {
       const next = this.#earliest();
       if (next === undefined || next.dueMono > end) break;
       this.#pending.delete(next);
-      this.#moveTo(next.dueMono);
+      this.#moveTo(Math.max(this.#mono, next.dueMono));
       next.callback();
       await settle();
     }
@@ -61,6 +67,17 @@ export class TestClock implements Clock {
   /** Moves the wall time alone; no timer fires by it. */
   stepWall(ms: number): void {
     this.#wall += ms;
+  }
+
+  /** The machine sleeps: the wall goes on, monotonic time does not. */
+  suspend(ms: number): void {
+    this.#wall += ms;
+    this.#suspended += ms;
+  }
+
+  /** The process gets no time: timers that come due are late, and fire with the next `advance`. */
+  stall(ms: number): void {
+    this.#moveTo(this.#mono + ms);
   }
 
   #moveTo(mono: number): void {
