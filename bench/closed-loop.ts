@@ -24,8 +24,13 @@ export async function closedLoop(options: {
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: inFlight }, one));
-  const seconds = (performance.now() - start) / 1000;
+  return loopFigures(latencies, performance.now() - start);
+}
+
+/** Sorts the latencies. */
+export function loopFigures(latencies: Float64Array, tookMs: number): LoopFigures {
+  const { length } = latencies;
   latencies.sort();
-  const at = (quantile: number) => latencies[Math.min(count - 1, Math.floor(count * quantile))]!;
-  return { perSecond: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+  const at = (quantile: number) => latencies[Math.min(length - 1, Math.floor(length * quantile))]!;
+  return { perSecond: (1000 * length) / tookMs, p50Ms: at(0.5), p99Ms: at(0.99) };
 }

@@ -14,7 +14,10 @@ import { type AppendFsync, isRedisInstalled, RedisServer } from './redis-server.
 export interface Order {
   /** From trigger to the end of the run, or to the answer that it is kept. */
   readonly what: 'run' | 'trigger';
+  /** Calls that are kept in flight; without effect where there is a rate. */
   readonly inFlight: number;
+  /** Calls a second, however long they take; null: as fast as they are answered. */
+  readonly perSecond: number | null;
   readonly count: number;
   /** Runs that are kept in flight beside it. */
   readonly beside: number;

@@ -9,6 +9,7 @@ import { closedLoop, type LoopFigures } from './closed-loop.ts';
 import { builtDaemonRows } from './journal-memory.ts';
 import { BullMq, bareSqlite, type Order } from './journal-peers.ts';
 import { keepGoing } from './keep-going.ts';
+import { pacedLoop } from './paced-loop.ts';
 
 type Durability = 'process' | 'power';
 
@@ -20,21 +21,34 @@ interface Contender {
   measure(order: Order): Promise<LoopFigures>;
 }
 
-interface Scenario extends Pick<Order, 'what' | 'inFlight' | 'beside'> {
+interface Scenario extends Pick<Order, 'what' | 'inFlight' | 'perSecond' | 'beside'> {
   readonly name: string;
   readonly unit: string;
 }
 
+const AT_ONCE = { perSecond: null, beside: 0 } as const;
+const PACED_SECONDS = 4;
+
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'runs, 1024 in flight', unit: 'runs/s', what: 'run', inFlight: 1024, beside: 0 },
-  { name: 'runs, 4096 in flight', unit: 'runs/s', what: 'run', inFlight: 4096, beside: 0 },
-  { name: 'triggers, 64 in flight', unit: 'triggers/s', what: 'trigger', inFlight: 64, beside: 0 },
+  { name: 'runs, 1024 in flight', unit: 'runs/s', what: 'run', inFlight: 1024, ...AT_ONCE },
+  { name: 'runs, 4096 in flight', unit: 'runs/s', what: 'run', inFlight: 4096, ...AT_ONCE },
+  { name: 'triggers, 64 in flight', unit: 'triggers/s', what: 'trigger', inFlight: 64, ...AT_ONCE },
   {
     name: 'triggers, 64 in flight beside 256 runs',
     unit: 'triggers/s',
     what: 'trigger',
     inFlight: 64,
+    perSecond: null,
     beside: 256,
+  },
+  // About half of what the slowest contender can do: how long a user waits beside a load that it can carry.
+  {
+    name: 'triggers, 3,000 a second, each of them run',
+    unit: 'triggers/s',
+    what: 'trigger',
+    inFlight: 0,
+    perSecond: 3000,
+    beside: 0,
   },
 ];
 
@@ -97,9 +111,13 @@ function colibri({ daemon }: BenchDaemon, durability: Durability, count: number)
     name: `colibri, ${durability}`,
     durability,
     count,
-    async measure({ what, inFlight, count, beside }) {
+    async measure({ what, inFlight, perSecond, count, beside }) {
       const load = beside > 0 ? keepGoing({ inFlight: beside, call: trigger(true) }) : null;
-      const figures = await closedLoop({ inFlight, count, call: trigger(what === 'run') });
+      const call = trigger(what === 'run');
+      const figures =
+        perSecond === null
+          ? await closedLoop({ inFlight, count, call })
+          : await pacedLoop({ perSecond, count, call });
       await load?.stop();
       // What was only triggered is done, too, before anything else is measured: runs are taken in order.
       await trigger(true)();
@@ -117,14 +135,14 @@ async function measureAll(
   /** Jobs a second; taken in turn with the runs. */
   const bare: Record<Durability, number[]> = { process: [], power: [] };
   for (const contender of contenders)
-    await contender.measure({ what: 'run', inFlight: 1024, count: contender.count / 4, beside: 0 });
+    await contender.measure({ what: 'run', inFlight: 1024, count: contender.count / 4, ...AT_ONCE });
   for (const scenario of SCENARIOS) {
     const found = new Map<Contender, LoopFigures[]>(contenders.map((contender) => [contender, []]));
     for (let round = 0; round < rounds; round++) {
       for (const durability of scenario.what === 'run' ? DURABILITIES : [])
         bare[durability].push(bareSqlite(SYNCHRONOUS[durability], bareCount));
       for (const [contender, figures] of found)
-        figures.push(await contender.measure({ ...scenario, count: contender.count }));
+        figures.push(await contender.measure({ ...scenario, count: callsOf(scenario, contender) }));
     }
     rows.push(...scenarioRows(scenario, found, { process: median(bare.process), power: median(bare.power) }));
   }
@@ -134,6 +152,10 @@ async function measureAll(
     value: rounded(median(bare[durability])),
   }));
   return [...bareRows, ...rows];
+}
+
+function callsOf({ perSecond }: Scenario, { count }: Contender): number {
+  return perSecond === null ? count : Math.min(count, perSecond * PACED_SECONDS);
 }
 
 function scenarioRows(

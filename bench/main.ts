@@ -67,6 +67,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./delayed-runs.ts')).benchDelayedRuns(options),
   },
   {
+    name: 'delay',
+    what: 'delay engines: rates, bytes, lateness, batches; beside setTimeout, croner, node-cron and toad-scheduler; ten minutes',
+    long: true,
+    run: async (options) => (await import('./delay.ts')).benchDelay(options),
+  },
+  {
     name: 'footprint',
     what: 'memory, threads and CPU of the built daemon idle and under load, and its start; half an hour',
     long: true,

@@ -52,7 +52,11 @@ async function overload(whenFull: 'block' | 'reject', seconds: number): Promise<
       open++;
       const start = performance.now();
       daemon.runs
-        .ask('trigger', { task: 'slow', payload: null, force: false, wait: false, dueAtMs: null }, { timeoutMs: null })
+        .ask(
+          'trigger',
+          { task: 'slow', payload: null, force: false, wait: false, dueAtMs: null },
+          { timeoutMs: null },
+        )
         .then(
           () => accepted++,
           () => refused++,

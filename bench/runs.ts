@@ -30,7 +30,11 @@ export async function benchRuns(options: { readonly quick: boolean }): Promise<B
   });
   const piscina = new Piscina({ filename: fileURLToPath(new URL('./noop-task.js', import.meta.url)) });
   const trigger = (task: string) => () =>
-    daemon.runs.ask('trigger', { task, payload: null, force: false, wait: true, dueAtMs: null }, { timeoutMs: null });
+    daemon.runs.ask(
+      'trigger',
+      { task, payload: null, force: false, wait: true, dueAtMs: null },
+      { timeoutMs: null },
+    );
   const peer = (await loadPeer('p-queue')) as { readonly default: new () => PromiseQueue } | null;
   const queue = peer === null ? null : new peer.default();
   const contenders = {

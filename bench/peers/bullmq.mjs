@@ -4,6 +4,7 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { closedLoop } from '../closed-loop.ts';
 import { keepGoing } from '../keep-going.ts';
+import { pacedLoop } from '../paced-loop.ts';
 
 /** Ended jobs that are kept: as many as colibri keeps of its runs. */
 const KEPT = 10_000;
@@ -39,9 +40,13 @@ async function run() {
   await new Promise((done) => waiting.set(id, done));
 }
 
-process.on('message', async ({ what, inFlight, count, beside }) => {
+process.on('message', async ({ what, inFlight, perSecond, count, beside }) => {
   const load = beside > 0 ? keepGoing({ inFlight: beside, call: run }) : null;
-  const figures = await closedLoop({ inFlight, count, call: what === 'run' ? run : add });
+  const call = what === 'run' ? run : add;
+  const figures =
+    perSecond === null
+      ? await closedLoop({ inFlight, count, call })
+      : await pacedLoop({ perSecond, count, call });
   await load?.stop();
   // What was only added is done, too, before anything else is measured.
   while ((await queue.getJobCountByTypes('waiting', 'active')) > 0)
