@@ -46,7 +46,6 @@ test('anything else is nothing: no zone, no unit, units out of order, signs, wor
     '2H',
     'now',
     '1w',
-    '1ms',
     '.5h',
   ];
   for (const text of texts) assert.equal(parseMoment(text, NOW), null, JSON.stringify(text));

@@ -111,9 +111,22 @@ const SHARES: Readonly<Record<string, number>> = {
 };
 const DECK = Object.entries(SHARES).flatMap(([task, share]) => Array.from({ length: share }, () => task));
 
+/** One in so many begins later, which may be in another life of the daemon. */
+const LATER = 8;
+const LATER_MS = { least: 20, most: 3000 } as const;
+
+export interface TriggerRequest {
+  readonly task: string;
+  readonly payload: object;
+  readonly due_at?: string;
+}
+
 /** Of random size, so that pages of the journal fill unevenly. */
-export function nextTrigger(random: Random): { readonly task: string; readonly payload: object } {
-  return { task: random.pick(DECK), payload: { note: 'x'.repeat(random.between(0, 600)) } };
+export function nextTrigger(random: Random): TriggerRequest {
+  const request = { task: random.pick(DECK), payload: { note: 'x'.repeat(random.between(0, 600)) } };
+  if (random.between(1, LATER) > 1) return request;
+  const dueAtMs = Date.now() + random.between(LATER_MS.least, LATER_MS.most);
+  return { ...request, due_at: new Date(dueAtMs).toISOString() };
 }
 
 export function taskOf(run: string): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
+import type { ColibriError } from '../../src/actors/kernel/index.ts';
 import type { OfferReply, RunView } from '../../src/actors/protocol.ts';
 import {
   INTERRUPTION_BUDGET,
@@ -423,8 +424,10 @@ test('a store that does not outlive the process is told of a run when it begins,
   const [first] = pool.held.keys();
   const second = trigger('a').value as { run: string };
   const third = trigger('a').value as { run: string };
-  trigger('a');
+  const refused = trigger('a');
+  runs.due({ task: 'a', id: 'a@due', dueAtMs: createdAtMs, origin: 'schedule' });
   await settle();
+  assert.equal((refused.error as ColibriError).code, 'queue-full');
   const about = (run: string) => events.filter((event) => event.run === run);
   assert.deepEqual([about(second.run), about(third.run)], [[], []], 'they are main\u2019s alone');
   const origin = { origin: 'manual', createdAtMs } as const;
@@ -442,9 +445,10 @@ test('a store that does not outlive the process is told of a run when it begins,
   ]);
   const skipped = events.find((event) => event.state === 'skipped');
   assert.deepEqual(
-    [skipped?.origin, skipped?.createdAtMs, skipped?.input],
-    ['manual', createdAtMs, '{"x":1}'],
+    [skipped?.run, skipped?.origin, skipped?.createdAtMs, skipped?.input],
+    ['a@due', 'schedule', createdAtMs, '{"x":1}'],
   );
+  assert.equal(events.length, 2, 'a trigger that was refused has never been a run');
   await clock.advance(500);
   runs.cancel(third.run);
   finish(first!, failed);

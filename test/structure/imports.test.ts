@@ -74,6 +74,7 @@ test('a folder with a face is entered by its face', () => {
     'src/actors/kernel/envelope.ts',
     'src/actors/kernel/json-schema.ts',
     'src/actors/kernel/check-schema.ts',
+    'src/actors/kernel/parse-time.ts',
     // For threads and for a start that load nothing of the folder beside it.
     'src/actors/kernel/shared-mark.ts',
     'src/actors/kernel/tidier.ts',

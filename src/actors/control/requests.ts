@@ -4,9 +4,10 @@
  */
 import { isAbsolute } from 'node:path';
 import { ColibriError } from '../kernel/index.ts';
+import { parseInstant } from '../kernel/parse-time.ts';
 import type { DeadLetterChoice, DeadLetterFilter, RunFilter, TriggerBody } from '../protocol.ts';
 import { RUN_STATES, type RunState } from '../runs/run-states.ts';
-import { MOMENT_FORM, parseInstant, parseMoment } from './moment.ts';
+import { MOMENT_FORM, parseMoment } from './moment.ts';
 
 export const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 50;
@@ -83,10 +84,9 @@ export function parseTrigger(body: unknown, nowMs: number): TriggerBody {
 
 /** What has just passed means now: the request took its time. */
 function parseDueAt(dueAt: unknown, nowMs: number): number {
-  const atMs = typeof dueAt === 'string' ? parseInstant(dueAt) : null;
-  if (atMs === null) {
-    throw invalid(`due_at: expected an instant such as 2026-12-24T18:00:00Z, got ${shown(dueAt)}`);
-  }
+  const parsed = parseInstant(typeof dueAt === 'string' ? dueAt : '');
+  if ('problem' in parsed) throw invalid(`due_at: expected ${parsed.problem}, got ${shown(dueAt)}`);
+  const { atMs } = parsed;
   if (atMs < nowMs - JUST_PASSED_MS || atMs > nowMs + MAX_DELAY_MS) {
     throw invalid(`due_at: expected an instant to come within ten years, got ${shown(dueAt)}`);
   }

@@ -4,21 +4,22 @@
  *
  *   come ─▶ overlap ─▶ room? ─▶ ready
  *              │          ├─ block: waits here, its source with it
- *              │          ├─ reject / drop-newest: the newcomer is skipped
+ *              │          ├─ reject / drop-newest: the newcomer is skipped, a trigger refused
  *              │          └─ drop-oldest: the oldest ready run is skipped
  *              ├─ waits for the run before it (held)
  *              └─ skipped
  *
- * A run that is to begin later waits for its time first, and was accepted then: afterwards overlap may skip it, but a full
- * queue does not refuse it. Everything that waits here or there counts as *delayed*, and that queue is bounded too. Bounds are in runs and in bytes; a
- * run larger than the bound in bytes is taken by an empty queue.
+ * A run that is to begin later waits for its time first. It was accepted then: overlap may skip it when its time has
+ * come, but a full queue does not refuse it. Everything that waits here or there counts as *delayed*, and that queue is
+ * bounded too. Bounds are in runs and in bytes; a run larger than the bound in bytes is taken by an empty queue.
  */
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { FoundItem, OfferReply } from '../protocol.ts';
+import type { FoundItem } from '../protocol.ts';
 import type { LaterRuns } from './later-runs.ts';
 import { LinkedList } from './linked-list.ts';
-import type { LiveBytes } from './live-bytes.ts';
+import { type LiveBytes, runBytes } from './live-bytes.ts';
+import { Offers } from './offers.ts';
 import { decideOverlap, type OverlapDecision, type WhenFull } from './policies.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import { Run, type RunFields } from './run.ts';
@@ -49,18 +50,13 @@ export interface IntakeOptions {
 /** What a source asks for. */
 export type Newcomer = Omit<RunFields, 'createdAtMs'>;
 
-interface WaitingOffer {
-  readonly reply: OfferReply;
-  readonly answer: Answer;
-}
-
 export class Intake {
   readonly #options: IntakeOptions;
   /** Runs that wait for room, in the order they came. */
   readonly #waiting = new LinkedList<Run>();
   /** By task: runs that wait for the one before them. */
   readonly #heldBy = new Map<TaskState, LinkedList<Run>>();
-  readonly #offers: WaitingOffer[] = [];
+  readonly #offers: Offers;
   #held = 0;
   #rejectedReady = 0;
   #rejectedDelayed = 0;
@@ -68,6 +64,7 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#offers = new Offers({ ...options, makeRoom: () => this.#makeRoom() });
   }
 
   /** Runs that wait for their time, for room, or for the run before them. */
@@ -86,7 +83,7 @@ export class Intake {
   }
 
   get rejectedReady(): number {
-    return this.#rejectedReady;
+    return this.#rejectedReady + this.#offers.rejected;
   }
 
   get rejectedDelayed(): number {
@@ -96,7 +93,7 @@ export class Intake {
   /** Takes nothing more: waiting sources get `shutting-down`. Idempotent. */
   close(): void {
     this.#closed = true;
-    for (const offer of this.#offers.splice(0)) offer.answer.fail(shuttingDown());
+    this.#offers.close();
     for (const run of this.#waiting) {
       run.admission?.fail(shuttingDown());
       run.admission = null;
@@ -117,20 +114,25 @@ export class Intake {
     }
     const { task } = newcomer;
     const decision = force ? 'run' : this.decide(task);
-    const run = this.#create(newcomer);
-    if (decision === 'run') return this.#findRoom(run);
-    if (decision !== 'skip' && this.#delayedFull) return this.#refuseDelayed(run);
+    const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
+    const refusal = this.#refusal(decision, run);
+    // Who asked is told, and there is nothing to keep: a source that is too fast costs no more than its answers.
+    if (refusal !== null && run.origin === 'manual') return refusal;
+    this.#options.onNew(run);
+    if (refusal !== null) {
+      this.#options.onSkip(run, refusal);
+      return refusal;
+    }
+    if (decision === 'run') return this.#place(run);
     return this.#hold(run, decision);
   }
 
   /** Makes a run that begins later, or gives the error that says why not: then there is none. */
   admitLater(newcomer: Newcomer): Run | ColibriError {
     if (this.#closed) return shuttingDown();
-    if (this.#delayedFull) {
-      this.#rejectedDelayed++;
-      return this.#delayedError();
-    }
     const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
+    const refusal = this.#refusal('wait', run);
+    if (refusal !== null) return refusal;
     this.#options.onNewLater(run);
     this.#options.later.add(run);
     return run;
@@ -164,19 +166,9 @@ export class Intake {
     return run;
   }
 
-  /**
-   * Files found by a scan: those for which there is room become runs. `rest` names those for which there was none;
-   * with `block` the answer waits until there is, and the source offers them anew. They are not kept here, because
-   * what the store knew of them when they were offered may not be true any more.
-   */
+  /** See `Offers.offer`. */
   offer(task: TaskState, items: readonly FoundItem[], answer: Answer): void {
-    if (this.#closed) {
-      answer.fail(shuttingDown());
-      return;
-    }
-    const reply = this.#takeItems(task, items);
-    if (reply.rest.length === 0) answer.ok(reply);
-    else this.#offers.push({ reply, answer });
+    this.#offers.offer(task, items, answer);
   }
 
   /** The run a task waited for is over: the next held one may go. */
@@ -186,7 +178,7 @@ export class Intake {
     const run = held.shift();
     if (run === null) return;
     this.#held--;
-    this.#findRoom(run);
+    this.readmit(run);
   }
 
   /** A pending run of a daemon before: waits for the one before it, or for room. */
@@ -208,9 +200,7 @@ export class Intake {
   refill(): void {
     const { ready } = this.#options;
     while (this.#waiting.length > 0 && !ready.full) this.#options.onReady(this.#waiting.shift()!);
-    // Not for every single place: a source that is told has a batch ready.
-    if (this.#offers.length === 0 || !ready.low) return;
-    for (const { reply, answer } of this.#offers.splice(0)) answer.ok(reply);
+    this.#offers.refill();
   }
 
   /** True for a run that was accepted although it does not run yet: it waits for its time, or for the one before it. */
@@ -230,35 +220,6 @@ export class Intake {
     run.list.remove(run);
   }
 
-  #takeItems(task: TaskState, items: readonly FoundItem[]): OfferReply {
-    const { ready, whenFull } = this.#options;
-    let accepted = 0;
-    let known = 0;
-    let rejected = 0;
-    for (const [index, { mark, input }] of items.entries()) {
-      const id = `${task.spec.name}@${mark}`;
-      if (this.#options.isKnown(id)) {
-        known++;
-        continue;
-      }
-      if (ready.full && whenFull === 'block') {
-        return { accepted, known, rejected, rest: items.slice(index).map((item) => item.mark) };
-      }
-      if (ready.full && whenFull !== 'drop-oldest') {
-        // Not made into a run: the next scan finds the file again.
-        this.#rejectedReady++;
-        rejected++;
-        continue;
-      }
-      this.#makeRoom();
-      const dueAtMs = this.#options.nowMs();
-      const run = this.#create({ task, id, origin: 'each', dueAtMs, input, mark });
-      accepted++;
-      this.#options.onReady(run);
-    }
-    return { accepted, known, rejected, rest: [] };
-  }
-
   #heldOf(task: TaskState): LinkedList<Run> {
     let held = this.#heldBy.get(task);
     if (held === undefined) {
@@ -268,52 +229,44 @@ export class Intake {
     return held;
   }
 
-  #create(newcomer: Newcomer): Run {
-    const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
-    this.#options.onNew(run);
+  /** Why there is no room for this one; counted. Null: there is, or it is made. */
+  #refusal(decision: OverlapDecision, run: Run): ColibriError | null {
+    const { ready, whenFull, bytes } = this.#options;
+    if (decision === 'skip') return null;
+    if (decision === 'run') {
+      if (this.#hasRoom || whenFull === 'drop-oldest') return null;
+      if (whenFull !== 'block') {
+        this.#rejectedReady++;
+        if (ready.heavy) return heavyError('ready', ready.depth, bytes.accepted);
+        return new ColibriError(
+          'queue-full',
+          `expected room in the ready queue, got ${ready.depth} of ${ready.capacity} in use`,
+        );
+      }
+    }
+    if (!this.#isDelayedFull(run)) return null;
+    this.#rejectedDelayed++;
+    return this.#delayedError();
+  }
+
+  get #hasRoom(): boolean {
+    return !this.#options.ready.full && this.#waiting.length === 0;
+  }
+
+  #place(run: Run): Run {
+    if (!this.#hasRoom && this.#options.whenFull === 'block') {
+      this.#waiting.push(run);
+      return run;
+    }
+    this.#makeRoom();
+    this.#options.onReady(run);
     return run;
   }
 
-  #findRoom(run: Run): Run | ColibriError {
-    const { ready, whenFull } = this.#options;
-    if (!ready.full && this.#waiting.length === 0) {
-      this.#options.onReady(run);
-      return run;
-    }
-    switch (whenFull) {
-      case 'block':
-        if (this.#delayedFull) return this.#refuseDelayed(run);
-        this.#waiting.push(run);
-        return run;
-      case 'drop-oldest':
-        this.#makeRoom();
-        this.#options.onReady(run);
-        return run;
-      case 'reject':
-      case 'drop-newest': {
-        this.#rejectedReady++;
-        const error = ready.heavy
-          ? heavyError('ready', ready.depth, this.#options.bytes.accepted)
-          : new ColibriError(
-              'queue-full',
-              `expected room in the ready queue, got ${ready.depth} of ${ready.capacity} in use`,
-            );
-        this.#options.onSkip(run, error);
-        return error;
-      }
-    }
-  }
-
-  get #delayedFull(): boolean {
+  #isDelayedFull(run: Run): boolean {
     const { delayedCapacity, delayedMaxBytes, bytes } = this.#options;
-    return this.delayed >= delayedCapacity || (this.delayed > 0 && bytes.waiting > delayedMaxBytes);
-  }
-
-  #refuseDelayed(run: Run): ColibriError {
-    this.#rejectedDelayed++;
-    const error = this.#delayedError();
-    this.#options.onSkip(run, error);
-    return error;
+    const { delayed } = this;
+    return delayed >= delayedCapacity || (delayed > 0 && bytes.waiting + runBytes(run) > delayedMaxBytes);
   }
 
   #delayedError(): ColibriError {

@@ -99,6 +99,7 @@ export class LaterRuns {
       this.#keep(run);
       if (this.#farFrom !== null && run.dueAtMs >= this.#farFrom.dueAtMs) this.#makeFar(run);
       else if (this.#isMuch) this.#makeSomeFar();
+      this.lookAhead();
     });
   }
 

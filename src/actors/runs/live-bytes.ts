@@ -18,7 +18,7 @@ const PAST_BYTES = 150;
 const ATTEMPT_BYTES = 96;
 
 /** A run with its id, its input and the errors of its attempts. A result comes with its end, and is the journal's. */
-function runBytes({ id, input, mark, past }: Run): number {
+export function runBytes({ id, input, mark, past }: Run): number {
   let bytes = RUN_BYTES + textBytes(id) + textBytes(input) + textBytes(mark);
   if (past === null) return bytes;
   bytes += PAST_BYTES;

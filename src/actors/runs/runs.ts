@@ -10,29 +10,26 @@
  * counted, and changes nothing.
  */
 import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../execution.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type {
   DeadLetterChoice,
   FoundItem,
   QueueView,
-  RecordBatch,
   RunOrigin,
   StoredLetter,
   StoredRun,
   TriggerBody,
 } from '../protocol.ts';
-import { DEFAULT_BYTE_LIMITS, type RunsByteLimits } from './byte-limits.ts';
+import { DEFAULT_BYTE_LIMITS } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { FlowMeter } from './flow-meter.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
-import { type FarRuns, LaterRuns, NEAR } from './later-runs.ts';
+import { LaterRuns, NEAR } from './later-runs.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { bytesByPlace, LiveBytes, type LiveBytesByPlace } from './live-bytes.ts';
+import { bytesByPlace, LiveBytes } from './live-bytes.ts';
 import { replayIdOf } from './occurrence.ts';
-import type { WhenFull } from './policies.ts';
 import { PoolDoor } from './pool-door.ts';
 import { type DueOccurrence, Postponed } from './postponed.ts';
 import { ReadyQueue } from './ready-queue.ts';
@@ -41,43 +38,10 @@ import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 import { RunTable } from './run-table.ts';
+import type { RunsBytes, RunsOptions } from './runs-options.ts';
 import { Settlement } from './settlement.ts';
-import type { RunsTask, TaskState } from './task-state.ts';
+import type { TaskState } from './task-state.ts';
 import { Triggers } from './triggers.ts';
-
-export interface RunsOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly tasks: readonly RunsTask[];
-  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
-  readonly queues: {
-    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
-    readonly delayed: { readonly capacity: number };
-    readonly retry: { readonly capacity: number };
-    readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
-  };
-  /** Default: those of a memory budget of 40 MB. */
-  readonly byteLimits?: RunsByteLimits;
-  /**
-   * Whether what the store acknowledges outlives the process. Then it is told of runs before they begin, what was
-   * accepted is answered when it is kept, and no run begins before its beginning is kept. For a store in memory the first
-   * would be a second copy of every queued run, and the others be worth nothing. Default true.
-   */
-  readonly durable?: boolean;
-  /** Runs that are to begin later and stand in the store alone. Null, the default: there are none. */
-  readonly far?: FarRuns | null;
-  /** False: the store has no room now. */
-  readonly record: (batch: RecordBatch) => boolean;
-  /** Says something to the log that belongs to no run event. */
-  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
-}
-
-/** What runs hold, bytes. */
-export interface RunsBytes extends LiveBytesByPlace {
-  readonly deadLetters: number;
-  /** Transitions without an answer, and the runs that ended with them. */
-  readonly journal: number;
-}
 
 export class Runs {
   readonly #options: RunsOptions;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { MAX_BODY_BYTES, MAX_DELAY_MS, type RunDocument } from '../../../actors/control/index.ts';
-import { parseDuration, parseInstant } from '../../config/parse-time.ts';
+import { parseDuration, parseInstant } from '../../../actors/kernel/parse-time.ts';
 import { usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDuration, parseInstant } from '../../src/main/config/parse-time.ts';
+import { parseDuration, parseInstant } from '../../src/actors/kernel/parse-time.ts';
 import { splitGlob } from '../../src/main/config/split-glob.ts';
 
 test('durations', () => {

@@ -1,4 +1,4 @@
-/** Times as people write them: durations (`1m30s`) and instants (`2026-12-24T18:00:00Z`). Pure. */
+/** Times as people write them: durations (`1m30s`), instants (`2026-12-24T18:00:00Z`), dates (`2026-12-24`). Pure. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d)\s*)+$/;
@@ -50,6 +50,18 @@ export function parseInstant(text: string): { readonly atMs: number } | { readon
   const offset = offsetMinutes(zone);
   if (offset === null) return { problem: 'an offset from -14:00 to +14:00' };
   return { atMs: localMs - offset * 60_000 };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days since 1970 of a date without a zone such as `2026-12-24`; null: there is no such date. */
+export function parseLocalDate(text: string): number | null {
+  const trimmed = text.trim();
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(trimmed)) return null;
+  const ms = Date.parse(`${trimmed}T00:00:00Z`);
+  // Some readers take 30 February for 2 March.
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== trimmed) return null;
+  return ms / DAY_MS;
 }
 
 function offsetMinutes(zone: string): number | null {

@@ -1,0 +1,42 @@
+/** What the owner of all runs is given, and what it says of itself in bytes. */
+import type { Clock } from '../kernel/clock.ts';
+import type { RecordBatch } from '../protocol.ts';
+import type { RunsByteLimits } from './byte-limits.ts';
+import type { FarRuns } from './later-runs.ts';
+import type { LiveBytesByPlace } from './live-bytes.ts';
+import type { WhenFull } from './policies.ts';
+import type { RunsTask } from './task-state.ts';
+
+export interface RunsOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly tasks: readonly RunsTask[];
+  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  readonly queues: {
+    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
+    readonly delayed: { readonly capacity: number };
+    readonly retry: { readonly capacity: number };
+    readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
+  };
+  /** Default: those of a memory budget of 40 MB. */
+  readonly byteLimits?: RunsByteLimits;
+  /**
+   * Whether what the store acknowledges outlives the process. Then it is told of runs before they begin, what was
+   * accepted is answered when it is kept, and no run begins before its beginning is kept. For a store in memory the first
+   * would be a second copy of every queued run, and the others be worth nothing. Default true.
+   */
+  readonly durable?: boolean;
+  /** Runs that are to begin later and stand in the store alone. Null, the default: there are none. */
+  readonly far?: FarRuns | null;
+  /** False: the store has no room now. */
+  readonly record: (batch: RecordBatch) => boolean;
+  /** Says something to the log that belongs to no run event. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** What runs hold, bytes. */
+export interface RunsBytes extends LiveBytesByPlace {
+  readonly deadLetters: number;
+  /** Transitions without an answer, and the runs that ended with them. */
+  readonly journal: number;
+}
