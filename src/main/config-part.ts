@@ -3,12 +3,14 @@
  * config is there: in a build it is a part of its own, and its memory is given back.
  */
 import { availableParallelism } from 'node:os';
+import { parseInstant } from '../actors/kernel/parse-time.ts';
 import type { SizeView } from '../actors/protocol.ts';
 import { builtInHandlers } from '../workers/index.ts';
-import { type Config, type LoadedConfig, loadConfig, parseInstant, type TaskSpec } from './config/index.ts';
+import { type Config, type LoadedConfig, loadConfig, type TaskSpec } from './config/index.ts';
 import { ledger } from './memory/index.ts';
-import { type Preview, previewOf, scheduleText } from './schedule/index.ts';
+import { type Preview, previewOf, scheduleText, splayOf } from './schedule/index.ts';
 import { parseCron } from './schedule/parse/index.ts';
+import { scheduleWarnings } from './schedule/warnings/index.ts';
 
 export { findConfigFile, stateDirOf } from './config/index.ts';
 
@@ -17,12 +19,15 @@ export interface ConfigSource {
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
+  /** Warn of what is to come by the schedules too: it has to be computed. */
+  readonly lookAhead?: boolean;
 }
 
 /** With this machine's cores and the handlers of this version. Rejects with `config-invalid`. */
-export function loadConfigFile({ file, env, nowMs }: ConfigSource): Promise<LoadedConfig> {
+export function loadConfigFile({ file, env, nowMs, lookAhead = false }: ConfigSource): Promise<LoadedConfig> {
   const cores = availableParallelism();
-  return loadConfig({ file, env, cores, builtIns: builtInHandlers, parseCron, nowMs });
+  const warnOfSchedules = (tasks: readonly TaskSpec[]) => scheduleWarnings(tasks, { nowMs, lookAhead });
+  return loadConfig({ file, env, cores, builtIns: builtInHandlers, parseCron, nowMs, warnOfSchedules });
 }
 
 export interface PreviewQuestion {
@@ -40,13 +45,18 @@ export interface TaskPreview {
 
 /** When a task is due next. Null where `from` is no instant. */
 export function previewTask(
-  { schedule, splayMs }: TaskSpec,
+  { name, schedule, splayMs }: TaskSpec,
   { from, nowMs, count }: PreviewQuestion,
 ): TaskPreview | null {
   const parsed = from === null ? { atMs: nowMs } : parseInstant(from);
   if ('problem' in parsed) return null;
   if (schedule === null) return { schedule: null, occurrences: [] };
-  const occurrences = previewOf({ schedule, splayMs, afterMs: parsed.atMs, count });
+  const occurrences = previewOf({
+    schedule,
+    splayMs: splayOf(name, splayMs),
+    afterMs: parsed.atMs,
+    count,
+  });
   return { schedule: scheduleText(schedule), occurrences };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { splayOf } from '../../src/main/schedule/index.ts';
 import { colibri } from '../support/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -12,6 +13,7 @@ function folder(t: TestContext): string {
     `
 tasks:
   - { name: nightly, handler: noop, schedule: '30 2 * * *', time_zone: Europe/Berlin, splay_seconds: 0 }
+  - { name: splayed, handler: noop, schedule: '30 2 * * *', time_zone: UTC, splay_seconds: 600 }
   - { name: triggered, handler: noop }
   - { name: over, handler: noop, at: 2020-01-01T00:00:00Z }
 `,
@@ -60,4 +62,14 @@ test('next: a task on trigger, one that is over, one that is not there, an insta
   const wrong = await colibri(['next', 'nightly', '--from', 'tomorrow'], dir);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /--from: expected an instant/);
+});
+
+test('next: the instant is the one at which the daemon starts it, with the splay of the task itself', async (t) => {
+  const dir = folder(t);
+  const { stdout } = await colibri(['next', 'splayed', '-n', '1', ...FROM, '--json'], dir);
+  const [first] = JSON.parse(stdout).occurrences;
+  const offsetMs = splayOf('splayed', 600_000);
+  assert.ok(offsetMs > 0 && offsetMs < 600_000);
+  assert.equal(Date.parse(first.at), Date.UTC(2026, 9, 25, 2, 30) + offsetMs);
+  assert.equal(first.local, '2026-10-25T02:30:00+00:00');
 });

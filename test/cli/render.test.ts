@@ -59,6 +59,7 @@ const task: TaskView = {
   handler: 'heartbeat',
   schedule: 'every 5s',
   nextAtMs: NOW + 4200,
+  missed: 0,
   active: 0,
   queued: 0,
   lastState: 'success',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../src/actors/kernel/index.ts';
-import { MemoryGovernor } from '../../src/main/memory/index.ts';
+import { MemoryGovernor, threadsThatFit } from '../../src/main/memory/index.ts';
 
 const MB = 2 ** 20;
 
-function rig({ rssMb = 25, fileMb = 3, maxThreads = 2, runsUserCode = true } = {}) {
+function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode = true } = {}) {
   const clock = new TestClock();
   const state = {
     anon: (rssMb - fileMb) * MB,
@@ -15,7 +15,7 @@ function rig({ rssMb = 25, fileMb = 3, maxThreads = 2, runsUserCode = true } = {
     active: 0,
     ended: 0,
     threads: maxThreads,
-    running: 0,
+    running,
     narrow: false,
     done: [] as string[],
     switches: [] as string[],
@@ -170,7 +170,7 @@ test('a heap that grows all the time is collected at most once in ten seconds', 
 });
 
 test('near the budget it takes one step at a time, the mildest first, and takes them back when there is room', async () => {
-  const { clock, governor, state } = rig({ rssMb: 43, maxThreads: 3 });
+  const { clock, governor, state } = rig({ rssMb: 43, maxThreads: 3, running: 3 });
   state.active = 2;
   governor.start();
   await clock.advance(14_000);
@@ -179,7 +179,8 @@ test('near the budget it takes one step at a time, the mildest first, and takes 
   assert.equal(state.threads, 1, 'never without a thread: work goes on');
   assert.equal(governor.steps.shrink, 3);
   state.done.length = 0;
-  state.anon = 20 * MB;
+  state.running = 1;
+  state.anon = 12 * MB;
   await clock.advance(40_000);
   assert.deepEqual(
     state.done.filter((step) => /threads|wide/.test(step)),
@@ -190,7 +191,7 @@ test('near the budget it takes one step at a time, the mildest first, and takes 
 });
 
 test('near the budget and not beyond it no thread is given up', async () => {
-  const { clock, governor, state } = rig({ rssMb: 39.5 });
+  const { clock, governor, state } = rig({ rssMb: 39.5, maxThreads: 2, running: 2 });
   state.active = 2;
   governor.start();
   await clock.advance(60_000);
@@ -210,13 +211,14 @@ test('beyond the budget with nothing left to make smaller it says so once', asyn
 });
 
 test('a moment of room does not bring a thread back', async () => {
-  const { clock, governor, state } = rig({ rssMb: 43 });
+  const { clock, governor, state } = rig({ rssMb: 43, maxThreads: 2, running: 2 });
   state.active = 1;
   governor.start();
   await clock.advance(10_000);
   assert.equal(state.threads, 1);
+  state.running = 1;
   for (let turn = 0; turn < 5; turn++) {
-    state.anon = 20 * MB;
+    state.anon = 12 * MB;
     await clock.advance(8000);
     state.anon = 36 * MB;
     await clock.advance(1000);
@@ -281,4 +283,58 @@ test('code is optimised while runs end fast and for a minute after, or where use
   await user.clock.advance(100_000);
   assert.deepEqual(user.state.switches, ['optimise']);
   user.governor.stop();
+});
+
+test('a thread is only begun where there is room for it; one that runs is left alone', () => {
+  const fit = (options: Partial<Parameters<typeof threadsThatFit>[0]>) =>
+    threadsThatFit({
+      limitBytes: 60 * MB,
+      rssBytes: 25 * MB,
+      running: 0,
+      maxThreads: 8,
+      quiet: false,
+      ...options,
+    });
+  assert.equal(fit({}), 3);
+  assert.equal(fit({ maxThreads: 2 }), 2);
+  assert.equal(fit({ rssBytes: 34 * MB, running: 1 }), 3);
+  assert.equal(fit({ rssBytes: 70 * MB }), 1, 'never none');
+  assert.equal(fit({ rssBytes: 70 * MB, running: 4 }), 4);
+  assert.equal(fit({ rssBytes: 30 * MB }), 3);
+  assert.equal(fit({ rssBytes: 30 * MB, quiet: true }), 2, 'main will take more when there is work');
+});
+
+test('threads that do not fit are not begun, and at rest all that fit may be', async () => {
+  const { clock, governor, state } = rig({ rssMb: 30, maxThreads: 2 });
+  governor.start();
+  assert.equal(state.threads, 1, 'from the start on');
+  assert.equal(governor.steps.shrink, 1);
+  state.anon = 12 * MB;
+  await clock.advance(3000);
+  assert.equal(state.threads, 2);
+  assert.equal(governor.steps.grow, 1);
+  state.anon = 31 * MB;
+  await clock.advance(3000);
+  assert.equal(state.threads, 1);
+  state.active = 1;
+  state.anon = 12 * MB;
+  await clock.advance(9000);
+  assert.equal(state.threads, 1, 'in the middle of work there has to be room for a while');
+  await clock.advance(3000);
+  assert.equal(state.threads, 2);
+  governor.stop();
+});
+
+test('beyond the budget pages of files go back more eagerly', async () => {
+  for (const [rssMb, releases] of [
+    [39, 0],
+    [45, 1],
+  ] as const) {
+    const { clock, governor, state } = rig({ rssMb, fileMb: 3 });
+    state.active = 1;
+    governor.start();
+    await clock.advance(150);
+    assert.equal(state.done.filter((step) => step === 'release').length, releases, `${rssMb} MB`);
+    governor.stop();
+  }
 });

@@ -58,7 +58,7 @@ test('an idle thread collects again as soon as there is enough, once', () => {
 test('a busy thread collects when its heap has grown, and seldom', () => {
   const { state, tidier } = rig();
   for (; state.mono < 60_000; state.mono += 10) {
-    state.heap += MB / 20;
+    state.heap += MB / 150;
     tidier.worked();
   }
   assert.deepEqual(state.collected.slice(0, 3), [1000, 2000, 3000]);
@@ -68,6 +68,17 @@ test('a busy thread collects when its heap has grown, and seldom', () => {
   flat.state.collected.length = 0;
   for (; flat.state.mono < 60_000; flat.state.mono += 10) flat.tidier.worked();
   assert.deepEqual(flat.state.collected, [], 'a heap that does not grow is left alone');
+});
+
+test('a heap that grows fast is collected more often, and no more than four times as often', () => {
+  const { state, tidier } = rig();
+  rest({ state, tidier }, 10_000);
+  state.collected.length = 0;
+  for (; state.mono < 40_000; state.mono += 10) {
+    state.heap += MB / 10;
+    tidier.worked();
+  }
+  assert.ok(state.collected.length >= 18 && state.collected.length <= 20, `${state.collected.length}`);
 });
 
 test('where memory is short it collects at once, whatever was before', () => {

@@ -25,6 +25,11 @@ function part(min: number, max: number): fc.Arbitrary<Part> {
   );
 }
 
+const everyFewMinutes: fc.Arbitrary<Part> = fc
+  .integer({ min: 2, max: 60 })
+  .map((step) => ({ text: `*/${step}`, has: (one: number) => one % step === 0 }));
+const minutes = fc.oneof({ weight: 4, arbitrary: part(0, 59) }, everyFewMinutes);
+
 interface DayPart {
   readonly text: string;
   readonly has: (date: Date) => boolean;
@@ -52,14 +57,14 @@ const dayOfWeek: fc.Arbitrary<DayPart> = fc.oneof(
   })),
 );
 
-/** `hours`: what the hour field is drawn from; near midnight and the hours of clock changes by default. */
-export function cronExpression(
-  hours: fc.Arbitrary<Part> = fc.oneof(part(0, 3), part(0, 23)),
-): fc.Arbitrary<Wanted> {
+/** Hours near midnight and the changes of the clocks come often. */
+export function cronExpression(): fc.Arbitrary<Wanted> {
+  const hours = fc.oneof(part(0, 3), part(0, 23));
   const date = fc.tuple(dayOfMonth, part(1, 12), dayOfWeek);
-  return fc.tuple(part(0, 59), hours, date).map(([minute, hour, [day, month, week]]) => ({
+  return fc.tuple(minutes, hours, date).map(([minute, hour, [day, month, week]]) => ({
     expression: `${minute.text} ${hour.text} ${day.text} ${month.text} ${week.text}`,
     everyHour: Array.from({ length: 24 }, (_, one) => hour.has(one)).every(Boolean),
+    interval: /^(?:\*|0-59)(?:\/\d+)?$/.test(minute.text),
     fits: (local) =>
       minute.has(local.getUTCMinutes()) &&
       hour.has(local.getUTCHours()) &&

@@ -5,14 +5,16 @@
  */
 import type { DstPolicy } from '../../src/main/config/config.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** An expression of five fields as its author means it. */
 export interface Wanted {
   readonly expression: string;
   readonly everyHour: boolean;
+  /** Its minutes are all, or every so many. */
+  readonly interval: boolean;
   /** Of a local time, as a `Date` whose UTC fields hold it. */
   readonly fits: (local: Date) => boolean;
 }
@@ -24,6 +26,10 @@ export interface ClockStrip {
   readonly endMs: number;
   /** Local time read as UTC, for each minute from `startMs` on. */
   readonly localMs: readonly number[];
+  /** The first instant after the change. */
+  readonly changeMs: number;
+  /** By how much the clocks were set forward; negative: back. */
+  readonly forwardMs: number;
 }
 
 /** What a clock on the wall shows: local time read as UTC, in ms. */
@@ -54,14 +60,21 @@ export function stripsAroundChanges(zone: string, fromMs: number, toMs: number):
   const read = wallClock(zone);
   const offset = (atMs: number) => read(atMs) - atMs;
   const strips: ClockStrip[] = [];
-  for (let dayMs = fromMs; dayMs < toMs; dayMs += DAY_MS) {
-    if (offset(dayMs) === offset(dayMs + DAY_MS)) continue;
-    let hourMs = dayMs;
-    while (offset(hourMs + HOUR_MS) === offset(dayMs)) hourMs += HOUR_MS;
-    const [startMs, endMs] = [hourMs - 4 * HOUR_MS, hourMs + 5 * HOUR_MS];
+  // No clock is changed twice within three days.
+  for (let dayMs = fromMs, before = offset(dayMs); dayMs < toMs; dayMs += 3 * DAY_MS) {
+    const after = offset(dayMs + 3 * DAY_MS);
+    if (before === after) continue;
+    let [low, high] = [dayMs, dayMs + 3 * DAY_MS];
+    while (high - low > MINUTE_MS) {
+      const middle = low + Math.round((high - low) / 2 / MINUTE_MS) * MINUTE_MS;
+      if (offset(middle) === before) low = middle;
+      else high = middle;
+    }
+    const [startMs, endMs] = [high - 1.5 * HOUR_MS, high + 1.5 * HOUR_MS];
     const localMs: number[] = [];
     for (let atMs = startMs; atMs < endMs; atMs += MINUTE_MS) localMs.push(read(atMs));
-    strips.push({ zone, startMs, endMs, localMs });
+    strips.push({ zone, startMs, endMs, localMs, changeMs: high, forwardMs: after - before });
+    before = after;
   }
   return strips;
 }
@@ -80,7 +93,7 @@ export function instantsIn(strip: ClockStrip, wanted: Wanted, dst: DstPolicy): n
     shown.set(local, times);
   }
   for (const times of shown.values()) {
-    const repeat = wanted.everyHour ? 'both' : dst.repeat;
+    const repeat = wanted.everyHour || wanted.interval ? 'both' : dst.repeat;
     if (repeat === 'both') for (const time of times) found.add(time);
     else found.add(repeat === 'first' ? times[0]! : times.at(-1)!);
   }

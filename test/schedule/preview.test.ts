@@ -35,6 +35,23 @@ test('T3: local times beside instants, around a gap: what is shifted says so', (
   );
 });
 
+test('T2: a date whose time does not exist that year runs at the first instant that does, or not at all', () => {
+  // In Lisbon, 1:00 on 30 March does not exist in 2025; asked in November 2024.
+  const afterMs = Date.UTC(2024, 10, 15);
+  const locals = (gap: 'shift' | 'skip') =>
+    previewOf({ schedule: cron('0 1 30 3 *', 'Europe/Lisbon', gap), splayMs: 0, afterMs, count: 2 }).map(
+      ({ local, shifted }) => [local, shifted],
+    );
+  assert.deepEqual(locals('shift'), [
+    ['2025-03-30T02:00:00+01:00', true],
+    ['2026-03-30T01:00:00+01:00', false],
+  ]);
+  assert.deepEqual(locals('skip'), [
+    ['2026-03-30T01:00:00+01:00', false],
+    ['2027-03-30T01:00:00+01:00', false],
+  ]);
+});
+
 test('a splay moves the instant, not the local time that it is of', () => {
   const schedule = cron('0 12 * * *', 'UTC');
   const [first] = previewOf({ schedule, splayMs: 90_000, afterMs: Date.UTC(2026, 0, 1, 12), count: 1 });

@@ -3,60 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import {
-  DEFAULT_DST,
-  type DstPolicy,
-  type MisfirePolicy,
-  type ScheduleSpec,
-} from '../../src/main/config/config.ts';
-import {
-  occurrencesOf,
-  type ScheduledTask,
-  Scheduler,
-  splayOf,
-  TimeZones,
-} from '../../src/main/schedule/index.ts';
+import type { DstPolicy, MisfirePolicy, ScheduleSpec } from '../../src/main/config/config.ts';
+import { occurrencesOf, splayOf, TimeZones } from '../../src/main/schedule/index.ts';
 import { dueOccurrences } from '../../src/main/schedule/misfire.ts';
-import { STEP_BACK_MS } from '../../src/main/schedule/scheduler.ts';
-import { cronFields } from '../support/cron-fields.ts';
-
-const runOnce: MisfirePolicy = { policy: 'run-once', graceMs: null, max: 100 };
-const cron = (
-  expression: string,
-  timeZone: string | null = 'UTC',
-  dst: DstPolicy = DEFAULT_DST,
-): ScheduleSpec => ({
-  kind: 'cron',
-  expression,
-  timeZone,
-  dst,
-  fields: cronFields(expression),
-});
-
-function scheduled(fields: Partial<ScheduledTask> & { name: string }): ScheduledTask {
-  return { schedule: null, misfire: runOnce, splayMs: 0, runOnStart: false, ...fields };
-}
-
-function start(
-  tasks: readonly ScheduledTask[],
-  clock: Clock,
-  handled: Readonly<Record<string, number>> = {},
-) {
-  const due: [string, number, number][] = [];
-  const missed: [string, number][] = [];
-  const steps: number[] = [];
-  const scheduler = new Scheduler({
-    clock,
-    tasks,
-    onDue: (task, occurrence) => due.push([task, occurrence, clock.wallMs()]),
-    onMissed: (task, { missed: count }) => missed.push([task, count]),
-    onStep: (stepMs) => steps.push(stepMs),
-    onLost: (task) => assert.fail(`no next occurrence of ${task}`),
-  });
-  scheduler.start(new Map(Object.entries(handled)));
-  scheduler.start();
-  return { scheduler, due, missed, steps };
-}
+import { STEP_BACK_MS } from '../../src/main/schedule/schedule-entry.ts';
+import { cron, runOnce, scheduled, start } from './scheduler-rig.ts';
 
 test('cron, every and at give their occurrences, on time', async () => {
   const clock = new TestClock(Date.UTC(2026, 0, 1));
@@ -165,7 +116,7 @@ test('after two weeks away a task of every 5 s runs once, at once', async () => 
 
 test('a step back by a day: told with its size, and schedules go on at once', async () => {
   const clock = new TestClock();
-  const { scheduler, due, steps } = start(
+  const { scheduler, due, jumps } = start(
     [
       scheduled({ name: 'every', schedule: { kind: 'every', everyMs: 5000 } }),
       scheduled({ name: 'cron', schedule: cron('* * * * *') }),
@@ -176,7 +127,7 @@ test('a step back by a day: told with its size, and schedules go on at once', as
   const before = due.length;
   clock.stepWall(-86_400_000);
   await clock.advance(3_600_000);
-  assert.deepEqual(steps, [-86_400_000]);
+  assert.deepEqual(jumps, [['backward', 86_400_000]]);
   const after = due.slice(before);
   assert.ok(after.filter(([task]) => task === 'every').length >= 3_540_000 / 5000);
   assert.ok(after.filter(([task]) => task === 'cron').length >= 59);
@@ -348,7 +299,15 @@ test('T16, T17: what was missed while the daemon was away, by the policy of the 
   assert.equal(of('all').length, 14);
   assert.deepEqual([of('fresh'), of('ahead')], [[], []], 'nothing was missed, or nobody knows');
   assert.deepEqual([of('one-shot'), of('was-run')], [[now - DAY_MS], []]);
-  assert.deepEqual(missed.map(([task]) => task).sort(), ['often', 'skips', 'weekly']);
+  assert.deepEqual(missed.toSorted(), [
+    ['often', 50, true],
+    ['skips', 2, false],
+    ['weekly', 1, false],
+  ]);
+  assert.deepEqual(
+    ['often', 'skips', 'weekly', 'all', 'fresh'].map((name) => scheduler.missedOf(name)),
+    [50, 2, 1, 0, 0],
+  );
   scheduler.stop();
 });
 

@@ -87,6 +87,7 @@ export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
     tasks: [],
     liveRuns: 5,
     threadRestarts: { cpu: 1 },
+    clockJumps: { forward: 1, backward: 0, suspend: 2, stall: 0 },
     loopDelay: { p50: 0.0001, p99: 0.002, max: 0.004 },
     undeliverable: { telemetry: 0 },
     lastUndeliverable: [],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LoopDelaySampler, TestClock } from '../../src/actors/kernel/index.ts';
+import type { TaskView } from '../../src/actors/protocol.ts';
 import { DURATION_BOUNDS, Histogram, LAG_BOUNDS } from '../../src/actors/telemetry/histogram.ts';
 import type { Scrape } from '../../src/actors/telemetry/metric-samples.ts';
 import { METRICS } from '../../src/actors/telemetry/metric-table.ts';
@@ -88,6 +89,21 @@ test('every name of the table is on the page, with the values of main and of thi
   ]) {
     assert.ok(lines.includes(expected), expected);
   }
+});
+
+test('what the clocks did, and what was missed by the tasks that have a schedule', async () => {
+  const task = (name: string, missed: number | null) => ({ name, missed }) as TaskView;
+  const tasks = [task('hash', 3), task('copy', 0), task('manual', null)];
+  const lines = await page(new RunCounters([]), { view: runtimeView({ tasks }) });
+  const own = lines.filter((line) => /^colibri_(clock_jumps|occurrences_missed)/.test(line));
+  assert.deepEqual(own, [
+    'colibri_occurrences_missed_total{task="hash"} 3',
+    'colibri_occurrences_missed_total{task="copy"} 0',
+    'colibri_clock_jumps_total{kind="forward"} 1',
+    'colibri_clock_jumps_total{kind="backward"} 0',
+    'colibri_clock_jumps_total{kind="suspend"} 2',
+    'colibri_clock_jumps_total{kind="stall"} 0',
+  ]);
 });
 
 test('a store that cannot be written shows 0', async () => {

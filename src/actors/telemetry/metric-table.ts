@@ -2,7 +2,7 @@
  * The table of all metrics; a test holds `docs/metrics.md` against it. Values are read when the page is asked for: those of
  * runs from the counters of this thread, the rest from main's view.
  */
-import { MEMORY_STEPS } from '../protocol.ts';
+import { CLOCK_JUMPS, MEMORY_STEPS } from '../protocol.ts';
 import {
   delaySamples,
   histogramSamples,
@@ -67,6 +67,24 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     labels: [],
     help: 'How late a run started after it was due.',
     read: ({ runs }) => histogramSamples('colibri_schedule_lag_seconds', runs.lag, NO_LABELS),
+  },
+  colibri_occurrences_missed_total: {
+    type: 'counter',
+    labels: ['task'],
+    help: 'Occurrences that came due unseen and were left out by the misfire policy; of a long absence at least so many.',
+    read: perView((view) =>
+      view.tasks.flatMap(({ name, missed }) =>
+        missed === null ? [] : [{ labels: { task: name }, value: missed }],
+      ),
+    ),
+  },
+  colibri_clock_jumps_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Jumps of a second or more: the wall clock was set, the machine slept, the process stood still.',
+    read: perView(({ clockJumps }) =>
+      CLOCK_JUMPS.map((kind) => ({ labels: { kind }, value: clockJumps[kind] })),
+    ),
   },
   colibri_queue_depth: {
     type: 'gauge',

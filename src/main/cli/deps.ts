@@ -16,9 +16,9 @@ export function createDeps(io: CliIo, version: string, launchMs = 0): CliDeps {
       const { findConfigFile } = await loadConfigPart();
       return findConfigFile(cwd);
     },
-    async loadConfig(file) {
+    async loadConfig(file, { lookAhead = false } = {}) {
       const { loadConfigFile } = await loadConfigPart();
-      return loadConfigFile({ file, env: io.env, nowMs: io.nowMs() });
+      return loadConfigFile({ file, env: io.env, nowMs: io.nowMs(), lookAhead });
     },
     async sizeOf(config) {
       const { sizeOf } = await loadConfigPart();

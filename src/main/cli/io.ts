@@ -29,13 +29,18 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigProblem[];
 }
 
+export interface LoadOptions {
+  /** Warn of what is to come by the schedules too, which takes some milliseconds. Default false. */
+  readonly lookAhead?: boolean;
+}
+
 /** Handed in, so that a command loads only what it needs, and a test nothing at all. */
 export interface CliDeps {
   readonly version: string;
   /** The config where none is named; null: there is none. */
   findConfigFile(cwd: string): Promise<string | null>;
   /** Rejects with `config-invalid`, which carries `problems` where they are known one by one. */
-  loadConfig(file: string): Promise<LoadedConfig>;
+  loadConfig(file: string, options?: LoadOptions): Promise<LoadedConfig>;
   /** What the memory ledger says without a daemon. */
   sizeOf(config: Config): Promise<SizeView>;
   /** When a task is due next; null where the question names no instant. */

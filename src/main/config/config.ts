@@ -19,7 +19,7 @@ export const LogLevel = {
 export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel];
 
 /** When a task runs by itself. Of a cron expression the fields count; its text is what people are shown. */
-export type ScheduleSpec =
+export type ScheduleSpec = (
   | {
       readonly kind: 'cron';
       readonly expression: string;
@@ -28,7 +28,26 @@ export type ScheduleSpec =
       readonly fields: CronFields;
     }
   | { readonly kind: 'every'; readonly everyMs: number }
-  | { readonly kind: 'at'; readonly atMs: number };
+  | { readonly kind: 'at'; readonly atMs: number }
+) & { readonly bounds?: ScheduleBounds };
+
+/** Which of its instants count. */
+export interface ScheduleBounds {
+  /** From this instant on; null: from ever on. */
+  readonly startAtMs: number | null;
+  /** Before this instant; null: for ever. */
+  readonly stopAtMs: number | null;
+  /** Not on these local dates; in order, apart from each other. */
+  readonly exclude: readonly DateRange[];
+  /** Whose dates they are; null: of the zone of the machine. */
+  readonly timeZone: string | null;
+}
+
+/** Local dates as days since 1970, both of them within it. */
+export interface DateRange {
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
 
 /** Of local times that a change of the clocks skips or repeats. */
 export interface DstPolicy {
@@ -49,6 +68,8 @@ export interface CronFields {
   readonly secondsHigh: number;
   readonly minutesLow: number;
   readonly minutesHigh: number;
+  /** The minutes are written `*` or `*`/n: it runs through both hours of a repeat, whatever the policy. */
+  readonly interval: boolean;
   /** Bit 0: midnight. */
   readonly hours: number;
   /** Bit 0: the first of the month. */

@@ -40,6 +40,9 @@ export interface RawTask extends RawShared {
   readonly schedule?: string;
   readonly every?: string | number;
   readonly at?: string;
+  readonly start_at?: string;
+  readonly stop_at?: string;
+  readonly exclude?: readonly (string | undefined)[];
   readonly run_on_start: boolean;
   readonly group?: string;
 }

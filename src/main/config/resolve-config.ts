@@ -62,7 +62,16 @@ export function resolveTree(tree: RawObject, problems: ProblemList, options: Res
   const scope = new ResolveScope(options, problems, tree);
   const config = toConfig(withDefaults(configSchema, tree) as RawConfig, scope);
   problems.throwIfAny();
+  warnOfSchedules(config, scope);
   return { config, warnings: problems.warnings };
+}
+
+/** Only of a config without problems: then its tasks are those that were written, one by one. */
+function warnOfSchedules({ tasks }: Config, { options, problems }: ResolveScope): void {
+  for (const { task, message } of options.warnOfSchedules?.(tasks) ?? []) {
+    const kind = tasks[task]?.schedule?.kind;
+    problems.warn(['tasks', task, kind === 'every' || kind === 'at' ? kind : 'schedule'], message);
+  }
 }
 
 function toConfig(raw: RawConfig, scope: ResolveScope): Config {

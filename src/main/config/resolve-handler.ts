@@ -30,6 +30,10 @@ export function resolveHandler(
   if (handler === undefined) return null;
   const builtIn = scope.builtIn(handler);
   if (builtIn !== undefined) return { ...resolveBuiltIn(task, builtIn, path, scope), each };
+  if (scope.options.functions?.has(handler) === true) {
+    checkJson(task, path, scope);
+    return { kind: 'io', handler, pool: PoolName.Inline, with: task.with, each };
+  }
   if (modules.has(handler)) {
     checkJson(task, path, scope);
     const kind = task.kind ?? 'io';

@@ -1,8 +1,9 @@
-/** `schedule`, `every` or `at` of a task → when it runs by itself. */
+/** `schedule`, `every` or `at` of a task, and its bounds → when it runs by itself. */
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
+import { parseDuration, parseInstant } from '../../actors/kernel/parse-time.ts';
 import type { DstPolicy, ScheduleSpec } from './config.ts';
-import { parseDuration, parseInstant } from './parse-time.ts';
 import type { RawTask } from './raw-config.ts';
+import { refuseBounds, resolveBounds } from './resolve-bounds.ts';
 import type { ResolveScope } from './resolve-scope.ts';
 import { MAX_SECONDS } from './schema-parts.ts';
 
@@ -29,11 +30,14 @@ export function resolveSchedule(
     const message = `expected one of schedule, every and at, got ${written.join(' and ')}; remove all but one`;
     scope.problems.add([...path, way], message, 'key');
   }
+  if (written.length === 0) refuseBounds(task, path, scope);
   let spec: ScheduleSpec | null = null;
   if (task.at !== undefined) spec = resolveAt(task.at, [...path, 'at'], scope);
   if (task.every !== undefined) spec = resolveEvery(task.every, [...path, 'every'], scope);
   if (task.schedule !== undefined) spec = resolveCron(task.schedule, local, [...path, 'schedule'], scope);
-  return spec;
+  if (spec === null) return null;
+  const bounds = resolveBounds(task, { timeZone: local.timeZone, path, scope });
+  return bounds === null ? spec : { ...spec, bounds };
 }
 
 function resolveCron(

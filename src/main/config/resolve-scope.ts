@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { checkSchema, describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BuiltInHandler } from '../../workers/handler.ts';
-import type { CronFields } from './config.ts';
+import type { CronFields, TaskSpec } from './config.ts';
 import type { ProblemList } from './places.ts';
 import { type RawObject, valueAt } from './raw-tree.ts';
 import type { GlobSpec } from './split-glob.ts';
@@ -10,6 +10,13 @@ import type { FoundModules } from './user-modules.ts';
 import { withRemedy } from './with-remedy.ts';
 
 export type ParsedCron = { readonly fields: CronFields } | { readonly problem: string };
+
+export interface ScheduleWarning {
+  /** Its place in the list of tasks. */
+  readonly task: number;
+  /** Of the form *expected …, got …; remedy*. */
+  readonly message: string;
+}
 
 export interface ResolveOptions {
   /** What relative paths are relative to; absolute. */
@@ -21,12 +28,18 @@ export interface ResolveOptions {
   readonly builtIns: readonly BuiltInHandler[];
   /** Finds user modules; the default looks on disk. */
   readonly listModules?: (glob: GlobSpec) => FoundModules;
+  /** Names of handlers that are functions of the program itself. */
+  readonly functions?: ReadonlySet<string>;
+  /** Modules beside those that `handlers` finds: name → absolute path. */
+  readonly modules?: ReadonlyMap<string, string>;
   /** Whether the path is a folder; the default looks on disk. */
   readonly isFolder?: (path: string) => boolean;
   /** The parser of cron expressions: large, so only a caller that expects any brings it. */
   readonly parseCron?: (expression: string) => ParsedCron;
   /** Wall time; with it, an `at:` that has passed is a warning. */
   readonly nowMs?: number;
+  /** What a schedule says and probably does not mean; asked where the config has no problems. */
+  readonly warnOfSchedules?: (tasks: readonly TaskSpec[]) => readonly ScheduleWarning[];
 }
 
 export class ResolveScope {

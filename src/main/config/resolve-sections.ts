@@ -83,7 +83,7 @@ export function resolveMetrics(raw: RawConfig['metrics'], scope: ResolveScope): 
 /** Name that tasks use → absolute path of the module. */
 export function resolveModules(raw: RawConfig['handlers'], scope: ResolveScope): ReadonlyMap<string, string> {
   const list = scope.options.listModules ?? listModules;
-  const byName = new Map<string, string>();
+  const byName = new Map<string, string>(scope.options.modules);
   for (const [index, written] of raw.entries()) {
     if (written === undefined) continue;
     const path = ['handlers', index];

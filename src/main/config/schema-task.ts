@@ -12,6 +12,9 @@ import {
   text,
 } from './schema-parts.ts';
 
+/** Dates and ranges of `exclude`. */
+const MAX_EXCLUDED = 1000;
+
 /** Zero would end every run at its start, so it is no timeout. */
 const timeoutSeconds: JsonSchema = {
   type: 'number',
@@ -130,6 +133,16 @@ export const taskSchema: JsonSchema = {
       description: 'A fixed interval: 500ms, 5s, 1m30s, 2h, or a number of seconds.',
     },
     at: text('One instant with its zone: 2026-12-24T18:00:00Z.'),
+    start_at: text('Occurrences from this instant on count: 2026-12-24T18:00:00Z.'),
+    stop_at: text('Occurrences before this instant count.'),
+    exclude: {
+      type: 'array',
+      maxItems: MAX_EXCLUDED,
+      items: text(
+        'A local date such as 2026-12-25, or 2026-12-24..2027-01-02 for all from the first to the last.',
+      ),
+      description: 'Local dates without occurrences.',
+    },
     run_on_start: { type: 'boolean', default: false, description: 'Also run once when the daemon starts.' },
     group: text('The group whose concurrency it shares.'),
     ...shared,

@@ -1,12 +1,15 @@
 /**
  * The local times that the fields of a cron expression name: a calendar without zones. Local times are counted as
  * if they were UTC, in ms ("local ms"). Pure and bounded: a search looks at one month after another of those that
- * the fields name, and within a month at bits.
+ * the fields name, and within a month at bits. The calendar is the Gregorian one, before 1582 too.
  */
 import type { CronFields } from '../config/config.ts';
 
 export const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+/** The calendar comes again after so many years, with its weekdays. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097 * DAY_MS;
 /** The rarest date, a 29 February on one weekday, comes every 28 years, around a year such as 2100 after 40. */
 const MAX_YEARS = 41;
 
@@ -24,7 +27,9 @@ export function firstLocal(fields: CronFields, fromMs: number): number | null {
   }
   days = withoutBelow(days, today + 1);
   for (const lastYear = year + MAX_YEARS; year <= lastYear; days = daysOf(fields, year, month)) {
-    if (days !== 0) return Date.UTC(year, month, 1 + firstBit(days, 0)) + firstTime(fields, 0) * SECOND_MS;
+    if (days !== 0) {
+      return monthStart(year, month) + firstBit(days, 0) * DAY_MS + firstTime(fields, 0) * SECOND_MS;
+    }
     month = firstBit(fields.months, month + 1);
     if (month !== -1) continue;
     month = firstBit(fields.months, 0);
@@ -48,9 +53,8 @@ export function lastLocal(fields: CronFields, toMs: number): number | null {
   days = withoutAbove(days, today - 1);
   for (const firstYear = year - MAX_YEARS; year >= firstYear; days = daysOf(fields, year, month)) {
     if (days !== 0) {
-      return (
-        Date.UTC(year, month, 1 + lastBit(days, 30)) + lastTime(fields, DAY_MS / SECOND_MS - 1) * SECOND_MS
-      );
+      const time = lastTime(fields, DAY_MS / SECOND_MS - 1);
+      return monthStart(year, month) + lastBit(days, 30) * DAY_MS + time * SECOND_MS;
     }
     month = lastBit(fields.months, month - 1);
     if (month !== -1) continue;
@@ -63,17 +67,25 @@ export function lastLocal(fields: CronFields, toMs: number): number | null {
 /** The days of a month that the fields name; bit 0 is the first. */
 function daysOf(fields: CronFields, year: number, month: number): number {
   if (firstBit(fields.months, month) !== month) return 0;
-  const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const startMs = monthStart(year, month);
+  const length = (monthStart(year, month + 1) - startMs) / DAY_MS;
   const whole = 0x7fffffff >>> (31 - length);
   let days = fields.days;
   if (fields.lastDay) days |= 1 << (length - 1);
   if (fields.weekdays !== 0 || fields.lastWeekdays !== 0) {
-    const first = new Date(Date.UTC(year, month, 1)).getUTCDay();
+    // 1 January 1970 was a Thursday.
+    const first = (((startMs / DAY_MS + 4) % 7) + 7) % 7;
     const nth = fields.nthWeek === 0 ? whole : 0x7f << (7 * (fields.nthWeek - 1));
     days |= everyWeek(fields.weekdays, first) & nth;
     days |= everyWeek(fields.lastWeekdays, first) & (0x7f << (length - 7));
   }
   return days & whole;
+}
+
+/** `Date.UTC` takes the years from 0 to 99 for those of the last century: it is asked within one known cycle. */
+function monthStart(year: number, month: number): number {
+  const cycles = Math.floor(year / CYCLE_YEARS) - 5;
+  return Date.UTC(year - cycles * CYCLE_YEARS, month, 1) + cycles * CYCLE_MS;
 }
 
 /** Days of the week, repeated over a month that begins with the weekday `first`. */

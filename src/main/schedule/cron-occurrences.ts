@@ -9,12 +9,14 @@
  *     repeat  the clocks go back, local times come twice        first, last, both
  *
  * An expression that names every hour counts real time: it runs in both hours of a repeat, and nothing is made up
- * for a gap, whatever the policy says.
+ * for a gap, whatever the policy says. So does in a repeat one whose minutes are an interval (`*` or `*`/n).
  *
- * The instants are a set, and no state is kept: `next` and `prev` walk the same one, strictly onward.
+ * The instants are a set, and no state is kept: `next` and `prev` walk the same one, strictly onward. The search
+ * is bounded, and each answer is checked against its expression before it is given.
  */
 import type { CronFields, DstPolicy } from '../config/config.ts';
 import { firstLocal, lastLocal, SECOND_MS } from './cron-calendar.ts';
+import { matchesFields } from './cron-match.ts';
 import { MAX_INSTANT_MS, type TimeZone, type ZoneSpan } from './time-zones.ts';
 
 /** The instants of one schedule. */
@@ -31,7 +33,10 @@ const EVERY_HOUR = 0xffffff;
  * needed only where each of its local times falls into a gap and is skipped.
  */
 const MAX_SPANS = 64;
-/** No instant is farther from its local time read as UTC, a gap of a whole day before it included. */
+/**
+ * No instant is farther from its local time read as UTC, a gap of a whole day before it included; and every span is
+ * longer (the shortest in the database is a week), so that only neighbours share local times.
+ */
 const MARGIN_MS = 3 * 86_400_000;
 
 export class CronOccurrences implements Occurrences {
@@ -45,10 +50,20 @@ export class CronOccurrences implements Occurrences {
     this.#fields = fields;
     this.#zone = zone;
     this.#shift = dst.gap === 'shift' && !everyHour;
-    this.#repeat = everyHour ? 'both' : dst.repeat;
+    this.#repeat = everyHour || fields.interval ? 'both' : dst.repeat;
   }
 
   next(afterMs: number): number | null {
+    const at = this.#firstAfter(afterMs);
+    return at !== null && at > afterMs && this.#isInstant(at) ? at : null;
+  }
+
+  prev(beforeMs: number): number | null {
+    const at = this.#lastBefore(beforeMs);
+    return at !== null && at < beforeMs && this.#isInstant(at) ? at : null;
+  }
+
+  #firstAfter(afterMs: number): number | null {
     let fromMs = Math.floor(afterMs / SECOND_MS) * SECOND_MS + SECOND_MS;
     for (let spans = 0; spans < MAX_SPANS && Math.abs(fromMs) <= MAX_INSTANT_MS; spans++) {
       const span = this.#zone.spanAt(fromMs);
@@ -63,7 +78,7 @@ export class CronOccurrences implements Occurrences {
     return null;
   }
 
-  prev(beforeMs: number): number | null {
+  #lastBefore(beforeMs: number): number | null {
     let toMs = Math.ceil(beforeMs / SECOND_MS) * SECOND_MS - SECOND_MS;
     for (let spans = 0; spans < MAX_SPANS && Math.abs(toMs) <= MAX_INSTANT_MS; spans++) {
       const span = this.#zone.spanAt(toMs);
@@ -81,11 +96,21 @@ export class CronOccurrences implements Occurrences {
     return null;
   }
 
+  /** What no input makes fail: were it not so, a run would start that nobody asked for, or one after another. */
+  #isInstant(atMs: number): boolean {
+    if (Math.abs(atMs) > MAX_INSTANT_MS) return false;
+    const span = this.#zone.spanAt(atMs);
+    if (atMs < span.startMs || atMs >= span.endMs) return false;
+    return (
+      matchesFields(this.#fields, atMs + span.offsetMs) || (atMs === span.startMs && this.#isShiftedTo(span))
+    );
+  }
+
   /** Whether the gap before the span swallows a local time, which then runs with the span's first instant. */
   #isShiftedTo(span: ZoneSpan): boolean {
     if (!this.#shift || span.offsetMs <= span.beforeMs) return false;
     const localMs = firstLocal(this.#fields, span.startMs + span.beforeMs);
-    return localMs !== null && localMs < span.startMs + span.offsetMs;
+    return localMs !== null && localMs < span.startMs + span.offsetMs && matchesFields(this.#fields, localMs);
   }
 
   /** Where the span's own local times begin: after those that are repeated in it and ran before. */

@@ -1,11 +1,29 @@
 /** From what a user wrote to the instants it means. */
 import { assertNever } from '../../actors/kernel/index.ts';
 import type { ScheduleSpec } from '../config/config.ts';
+import { boundedOccurrences } from './bounded-occurrences.ts';
 import { CronOccurrences, type Occurrences } from './cron-occurrences.ts';
+import { goesByClocks } from './shifts.ts';
 import type { TimeZones } from './time-zones.ts';
 
-/** `every` keeps to a grid through 1970, so that it neither drifts nor depends on when the daemon started. */
+/** All that counts: the one way from a schedule to its occurrences. */
 export function occurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
+  const all = allOccurrencesOf(spec, zones);
+  return spec.bounds === undefined ? all : boundedOccurrences(all, spec.bounds, zones);
+}
+
+/** Whether a last occurrence is known of: after it there is none, and none is looked for. */
+export function ends(spec: ScheduleSpec): boolean {
+  return spec.kind === 'at' || (spec.bounds?.stopAtMs ?? null) !== null;
+}
+
+/** Whether it stands for a length of time rather than for times of the day. */
+export function countsRealTime(spec: ScheduleSpec): boolean {
+  return spec.kind !== 'at' && !goesByClocks(spec);
+}
+
+/** `every` keeps to a grid through 1970, so that it neither drifts nor depends on when the daemon started. */
+function allOccurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
   switch (spec.kind) {
     case 'cron':
       return new CronOccurrences(spec.fields, zones.zone(spec.timeZone), spec.dst);
@@ -24,7 +42,10 @@ export function occurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences
   }
 }
 
-/** As a person wrote it. */
+/**
+ * As a person wrote it, and the name by which the store knows it again. Without its bounds: whoever adds an excluded date
+ * does not begin a new schedule, and what came due meanwhile is still late.
+ */
 export function scheduleText(spec: ScheduleSpec | null): string | null {
   if (spec === null) return null;
   switch (spec.kind) {

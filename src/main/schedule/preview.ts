@@ -6,6 +6,7 @@ import { TimeZones } from './time-zones.ts';
 
 export interface PreviewOptions {
   readonly schedule: ScheduleSpec;
+  /** The task's own: what `splayOf` makes of its name. */
   readonly splayMs: number;
   /** Those after this instant. */
   readonly afterMs: number;
@@ -26,7 +27,8 @@ export interface Preview {
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 
 export function previewOf({ schedule, splayMs, afterMs, count }: PreviewOptions): Preview[] {
-  const zone = (schedule.kind === 'cron' ? schedule.timeZone : null) ?? Temporal.Now.timeZoneId();
+  const timeZone = schedule.kind === 'cron' ? schedule.timeZone : schedule.bounds?.timeZone;
+  const zone = timeZone ?? Temporal.Now.timeZoneId();
   const occurrences = occurrencesOf(schedule, new TimeZones());
   const found: Preview[] = [];
   let at = occurrences.next(afterMs - splayMs);

@@ -3,16 +3,22 @@
  * *what is due*; whether and where it runs is decided by others.
  *
  * An occurrence is given out once: the next one is computed from the last occurrence, never from "now", so a
- * timer that wakes early, late or twice changes nothing. Only where the wall clock was set back by more than
- * `STEP_BACK_MS`, in one step or several, is the next one computed anew: the schedule would stand still for as long.
+ * timer that wakes early, late or twice changes nothing. At each waking the clocks are looked at first. What a step of the
+ * wall clock means for a schedule is known by its entry; here the keys are set anew:
+ *
+ *     backward   each schedule is followed from the new time on, without what has been dealt with
+ *     forward    what was passed over is late; of stretches lived before, only what came after the last one
  */
-import { type DelayEngine, HeapDelayEngine, type TimerHandle } from '../../actors/delay/index.ts';
+import { type DelayEngine, HeapDelayEngine } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
+import type { ClockJump } from '../../actors/protocol.ts';
 import type { MisfirePolicy, ScheduleSpec } from '../config/config.ts';
-import type { Occurrences } from './cron-occurrences.ts';
-import { type DueOccurrences, dueOccurrences } from './misfire.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { LivedTime } from './lived-time.ts';
+import type { DueOccurrences } from './misfire.ts';
 import { occurrencesOf, splayOf } from './occurrences.ts';
-import { TimeZones } from './time-zones.ts';
+import { ScheduleEntry } from './schedule-entry.ts';
+import { MAX_INSTANT_MS, TimeZones } from './time-zones.ts';
 
 /** What the scheduler needs to know of a task. */
 export interface ScheduledTask {
@@ -28,47 +34,35 @@ export interface SchedulerOptions {
   readonly tasks: readonly ScheduledTask[];
   readonly onDue: (task: string, occurrenceMs: number, origin: 'schedule' | 'start') => void;
   readonly onMissed: (task: string, missed: Pick<DueOccurrences, 'missed' | 'more'>) => void;
-  /** The wall clock was moved against the monotonic one by so much. */
-  readonly onStep: (stepMs: number) => void;
+  /** A clock was set, or time went by unseen; `sizeMs` is positive. */
+  readonly onJump: (kind: ClockJump, sizeMs: number) => void;
   /** No next occurrence could be computed; it is tried again in an hour. */
   readonly onLost: (task: string) => void;
+  /** Its `stop_at` has been reached, or no occurrence is left before it. */
+  readonly onEnded: (task: string, stopAtMs: number) => void;
 }
 
-interface Entry {
-  readonly task: ScheduledTask;
-  readonly occurrences: Occurrences;
-  readonly splayMs: number;
-  /** The next occurrence, without its splay; null: to be computed when the entry is due. */
-  nextMs: number | null;
-  handle: TimerHandle;
-}
-
-/** Steps of the wall clock smaller than this are drift: not worth a word. */
-export const STEP_MS = 1000;
-/** After a step back larger than this, schedules are computed anew. */
-export const STEP_BACK_MS = 60_000;
 const LOST_RETRY_MS = 3_600_000;
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #clock: Clock;
-  readonly #engine: DelayEngine<Entry>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #watch: ClockWatch;
+  readonly #lived = new LivedTime();
+  readonly #engine: DelayEngine<ScheduleEntry>;
+  readonly #entries = new Map<string, ScheduleEntry>();
+  /** Tasks that have missed any. */
+  readonly #missed = new Map<string, number>();
   readonly #zones = new TimeZones();
-  /** Wall time less monotonic time when last looked at. */
-  #offsetMs = 0;
-  /** The latest wall time seen since schedules were last computed anew. */
-  #latestMs = 0;
   #started = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.#clock = options.clock;
-    this.#engine = new HeapDelayEngine<Entry>({
+    this.#watch = new ClockWatch(options.clock, options.onJump);
+    this.#engine = new HeapDelayEngine<ScheduleEntry>({
       clock: options.clock,
-      now: () => options.clock.wallMs(),
+      now: () => this.#watch.nowMs(),
       onDue: (entry) => this.#due(entry),
-      onWake: () => this.#lookForStep(),
+      onWake: (lateMs) => this.#look(lateMs),
     });
   }
 
@@ -79,24 +73,40 @@ export class Scheduler {
   start(handledMs: ReadonlyMap<string, number> = new Map()): void {
     if (this.#started) return;
     this.#started = true;
-    const now = this.#clock.wallMs();
-    this.#offsetMs = now - this.#clock.monoMs();
-    this.#latestMs = now;
-    for (const task of this.#options.tasks) {
-      if (task.runOnStart) this.#options.onDue(task.name, now, 'start');
-      if (task.schedule === null) continue;
-      const occurrences = occurrencesOf(task.schedule, this.#zones);
-      const splayMs = splayOf(task.name, task.splayMs);
-      const afterMs = Math.min(now, handledMs.get(task.name) ?? now);
-      const entry: Entry = { task, occurrences, splayMs, nextMs: occurrences.next(afterMs), handle: 0 };
+    const { wallMs: nowMs } = this.#watch.look(0);
+    this.#lived.begin(nowMs, nowMs);
+    for (const { name, schedule, misfire, ...task } of this.#options.tasks) {
+      if (task.runOnStart) this.#options.onDue(name, nowMs, 'start');
+      if (schedule === null) continue;
+      const handled = handledMs.get(name) ?? null;
+      const entry = new ScheduleEntry({
+        task: name,
+        schedule,
+        misfire,
+        occurrences: occurrencesOf(schedule, this.#zones),
+        splayMs: splayOf(name, task.splayMs),
+        lived: this.#lived,
+        afterMs: Math.min(nowMs, handled ?? nowMs),
+        handledMs: handled,
+      });
+      this.#entries.set(name, entry);
       this.#plan(entry);
     }
   }
 
   /** When a task runs next by its schedule; null: not at all. */
   nextOf(task: string): number | null {
-    const entry = this.#entries.get(task);
-    return entry === undefined || entry.nextMs === null ? null : entry.nextMs + entry.splayMs;
+    return this.#entries.get(task)?.dueMs ?? null;
+  }
+
+  /** Occurrences of the task that were left out by the misfire policy, as far as they were counted. */
+  missedOf(task: string): number {
+    return this.#missed.get(task) ?? 0;
+  }
+
+  /** What the clocks have done, by kind. */
+  get jumps(): Readonly<Record<ClockJump, number>> {
+    return this.#watch.counts;
   }
 
   /** Nothing is due any more. Idempotent. */
@@ -105,50 +115,74 @@ export class Scheduler {
     this.#entries.clear();
   }
 
-  #plan(entry: Entry): void {
-    const { task, nextMs, splayMs } = entry;
-    if (nextMs !== null) {
-      this.#entries.set(task.name, entry);
-      entry.handle = this.#engine.schedule(nextMs + splayMs, entry);
-    } else if (task.schedule?.kind === 'at') this.#entries.delete(task.name);
-    else {
-      this.#options.onLost(task.name);
-      entry.handle = this.#engine.schedule(this.#clock.wallMs() + LOST_RETRY_MS, entry);
-    }
+  #plan(entry: ScheduleEntry): void {
+    entry.handle = this.#engine.schedule(this.#keyOf(entry), entry);
   }
 
-  #due(entry: Entry): void {
-    const { task, occurrences, splayMs, nextMs: firstMs } = entry;
-    const nowMs = this.#clock.wallMs() - splayMs;
-    if (firstMs === null) {
-      entry.nextMs = occurrences.next(nowMs);
-      this.#plan(entry);
-      return;
-    }
-    const due = dueOccurrences({ occurrences, firstMs, nowMs, policy: task.misfire });
-    entry.nextMs = due.next;
+  #replan(entry: ScheduleEntry): void {
+    this.#engine.cancel(entry.handle);
     this.#plan(entry);
-    if (due.missed > 0) this.#options.onMissed(task.name, due);
-    for (const occurrence of due.run) this.#options.onDue(task.name, occurrence, 'schedule');
   }
 
-  #lookForStep(): void {
-    const now = this.#clock.wallMs();
-    const offsetMs = now - this.#clock.monoMs();
-    const stepMs = offsetMs - this.#offsetMs;
-    if (Math.abs(stepMs) >= STEP_MS) {
-      this.#offsetMs = offsetMs;
-      this.#options.onStep(stepMs);
+  /** One that is over stays, as far away as can be: a clock that was wrong may be set back. */
+  #keyOf(entry: ScheduleEntry): number {
+    const { dueMs, stopAtMs, task } = entry;
+    if (dueMs !== null) entry.toldEnd = false;
+    else if (!entry.ends) {
+      this.#options.onLost(task);
+      return this.#watch.nowMs() + LOST_RETRY_MS;
+    } else if (stopAtMs !== null && !entry.toldEnd) {
+      entry.toldEnd = true;
+      this.#options.onEnded(task, stopAtMs);
     }
-    // Several small steps back add up: what counts is how far the wall clock is behind where it has been.
-    const behindMs = this.#latestMs - now;
-    this.#latestMs = behindMs > STEP_BACK_MS ? now : Math.max(this.#latestMs, now);
-    if (behindMs <= STEP_BACK_MS) return;
+    return dueMs ?? MAX_INSTANT_MS;
+  }
+
+  #due(entry: ScheduleEntry): void {
+    const nowMs = this.#watch.nowMs();
+    this.#lived.extend(nowMs);
+    this.#give(entry, nowMs);
+  }
+
+  #give(entry: ScheduleEntry, nowMs: number): void {
+    const { onDue, onMissed } = this.#options;
+    const { task } = entry;
+    const due = entry.take(nowMs);
+    this.#plan(entry);
+    if (due.missed > 0) {
+      this.#missed.set(task, this.missedOf(task) + due.missed);
+      onMissed(task, due);
+    }
+    for (const occurrence of due.run) onDue(task, occurrence, 'schedule');
+  }
+
+  #look(lateMs: number): void {
+    const { wallMs, passedMs, stepMs } = this.#watch.look(lateMs);
+    if (stepMs === 0) return this.#lived.extend(wallMs);
+    // Those for which there was no turn yet: due by the clock as it was.
+    const lookedMs = this.#lived.toMs;
     for (const entry of this.#entries.values()) {
-      if (entry.task.schedule?.kind === 'at') continue;
+      if (entry.dueMs === null || entry.dueMs > lookedMs) continue;
       this.#engine.cancel(entry.handle);
-      entry.nextMs = entry.occurrences.next(now);
-      this.#plan(entry);
+      this.#give(entry, lookedMs);
+    }
+    this.#lived.begin(wallMs - passedMs, wallMs);
+    if (stepMs < 0) this.#goBack(wallMs);
+    else this.#goForward(wallMs);
+  }
+
+  #goBack(nowMs: number): void {
+    for (const entry of this.#entries.values()) if (entry.goBack(nowMs)) this.#replan(entry);
+  }
+
+  /** What lies before a stretch that was lived was decided when that began, and by the daemon of before in its time. */
+  #goForward(nowMs: number): void {
+    const livedMs = this.#lived.closed.lastEnd(nowMs);
+    for (const entry of this.#entries.values()) {
+      const decidedMs = Math.max(livedMs, entry.handledBy(nowMs));
+      if (entry.dueMs === null || entry.dueMs > decidedMs) continue;
+      entry.moveTo(decidedMs);
+      this.#replan(entry);
     }
   }
 }

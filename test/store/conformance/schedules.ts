@@ -36,12 +36,26 @@ export const scheduleCases: Cases = {
     const { store, feed } = open();
     const tasks = { a: 'every 5s', b: 'every 5s' };
     expectHandled(store, 1000, tasks, [1000, 1000]);
-    feed.record([begin('a@1', { origin: 'schedule', occurrenceMs: 6000 })]);
+    feed.record([begin('a@1', { origin: 'schedule', atMs: 6000, occurrenceMs: 6000 })]);
     expectHandled(store, 9000, tasks, [6000, 1000]);
-    feed.record([begin('a@2', { occurrenceMs: 11_000 }), end('a@2', { occurrenceMs: 3000 })]);
+    feed.record([
+      begin('a@2', { atMs: 11_000, occurrenceMs: 11_000 }),
+      end('a@2', { atMs: 11_500, occurrenceMs: 3000 }),
+    ]);
     expectHandled(store, 9000, tasks, [11_000, 1000]);
     feed.record([begin('x@1', { task: 'x', occurrenceMs: 11_000 })]);
     expectHandled(store, 12_000, { ...tasks, x: 'every 5s' }, [11_000, 1000, 12_000]);
+  },
+
+  'where it lies in the future, a clock was wrong: the next occurrence sets it right': (open) => {
+    const { store, feed } = open();
+    const tasks = { a: 'every 5s', b: 'every 5s' };
+    mount(store, 1000, tasks);
+    const later = 40_000_000;
+    feed.record([begin('a@1', { atMs: later, occurrenceMs: later }), end('a@1', { atMs: later })]);
+    expectHandled(store, 2000, tasks, [later, 1000]);
+    feed.record([begin('a@2', { atMs: 5001, occurrenceMs: 5000 })]);
+    expectHandled(store, 6000, tasks, [5000, 1000]);
   },
 
   'so does the end of a scan that found nothing': (open) => {

@@ -18,8 +18,10 @@ export interface Connection {
 
 export function applyEvent(event: RunEvent, connection: Connection): void {
   const { statements } = connection;
-  const { state, occurrenceMs } = event;
-  if (occurrenceMs !== undefined) statements.occurrenceHandled.run(Math.floor(occurrenceMs), event.task);
+  const { task, state, atMs, occurrenceMs } = event;
+  if (occurrenceMs !== undefined) {
+    statements.occurrenceHandled.run(Math.floor(occurrenceMs), Math.floor(atMs), task);
+  }
   if (event.quiet === true) return;
   if (event.origin !== undefined && insert(event, connection)) return;
   const over = isTerminal(state);

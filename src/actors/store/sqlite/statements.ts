@@ -92,8 +92,9 @@ export const SQL = {
     ON CONFLICT (task) DO UPDATE SET schedule = excluded.schedule, handled_ms = excluded.handled_ms`,
   /** task */
   deleteSchedule: 'DELETE FROM schedules WHERE task = ?',
-  /** handled_ms, task */
-  occurrenceHandled: 'UPDATE schedules SET handled_ms = max(handled_ms, ?) WHERE task = ?',
+  /** handled_ms, the time it is now, task. A mark from the future was made by a clock that was wrong. */
+  occurrenceHandled: `UPDATE schedules SET handled_ms = CASE WHEN handled_ms > ?2 THEN ?1 ELSE max(handled_ms, ?1) END
+    WHERE task = ?3`,
 
   /** at_ms, actor, action, target, fields */
   addAudit: 'INSERT INTO audit (at_ms, actor, action, target, fields) VALUES (?, ?, ?, ?, ?)',

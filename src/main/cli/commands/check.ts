@@ -7,7 +7,8 @@ export const checkCommand: Command = {
   usage: '',
   about:
     'Reads the config as `run` would and starts nothing. Problems are listed as file:line:column: message, so that an ' +
-    'editor can jump to them. Exit code 0: the config can be used; 78: it cannot.',
+    'editor can jump to them. Warnings say what is seldom meant, such as a rate of firing, and what is to come, such as a ' +
+    'change of the clocks that moves a run. Exit code 0: the config can be used; 78: it cannot.',
   flags: [],
   positionals: { name: 'argument', min: 0, max: 0 },
   examples: [
@@ -16,7 +17,7 @@ export const checkCommand: Command = {
   ],
   async run(context) {
     const file = await context.configFile();
-    const { config, warnings } = await context.deps.loadConfig(file);
+    const { config, warnings } = await context.deps.loadConfig(file, { lookAhead: true });
     const document = { ok: true, file, tasks: config.tasks.length, problems: [], warnings };
     context.show(document, () => {
       const lines = warnings.map((warning) => `warning: ${context.deps.formatProblem(warning)}\n`);

@@ -44,10 +44,12 @@ export const nextCommand: Command = {
     if (preview === null) {
       throw usage(`--from: expected an instant with its zone such as 2026-12-24T18:00:00Z, got ${from}`);
     }
+    const { schedule } = task;
+    const timeZone = schedule?.kind === 'cron' ? schedule.timeZone : schedule?.bounds?.timeZone;
     const document: NextDocument = {
       task: name,
       schedule: preview.schedule,
-      time_zone: task.schedule?.kind === 'cron' ? task.schedule.timeZone : null,
+      time_zone: timeZone ?? null,
       splay_seconds: task.splayMs / 1000,
       occurrences: preview.occurrences.map(({ atMs, ...rest }) => ({
         at: new Date(atMs).toISOString(),

@@ -1,7 +1,8 @@
-/** Cron expressions → their fields as bits, by cron-parser. */
+/** Cron expressions → their fields as bits, by cron-parser. What it gets wrong is kept from it: see `cron-form.ts`. */
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 import { describeValue } from '../../../actors/kernel/check-schema.ts';
 import type { CronFields, ParsedCron } from '../../config/index.ts';
+import { formProblem } from './cron-form.ts';
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
@@ -16,6 +17,12 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 /** How cron-parser says that no month of the expression is long enough. */
 const TOO_SHORT = 'Invalid explicit day of month definition';
 
+/** And that a field names a value more than once. */
+const TWICE = /^\w+ Validation error, duplicate values found: /;
+
+/** All minutes, or every so many of them: an interval, as in the crontab of Vixie cron, where `*` begins it. */
+const INTERVAL = /^(?:[*?]|0-59)(?:\/\d+)?$/;
+
 /** `expression`: 5 fields, 6 with seconds first, or @hourly and kin. Never throws for what a user wrote. */
 export function parseCron(expression: string): ParsedCron {
   const text = expression.trim();
@@ -23,6 +30,9 @@ export function parseCron(expression: string): ParsedCron {
   if (text.startsWith('@') && !WORDS.has(text)) {
     const remedy = text === '@reboot' ? '; use run_on_start: true' : '';
     return { problem: `expected one of ${[...WORDS.keys()].join(', ')}, got ${got}${remedy}` };
+  }
+  if (/^(?:cron_)?tz=/i.test(text)) {
+    return { problem: `expected a cron expression without a time zone, got ${got}; use time_zone` };
   }
   const atoms = (WORDS.get(text) ?? text).split(/\s+/);
   const count = text === '' ? 0 : atoms.length;
@@ -35,13 +45,19 @@ export function parseCron(expression: string): ParsedCron {
       problem: `expected a cron expression without H, got ${got}; to spread tasks over time use splay_seconds`,
     };
   }
+  const form = formProblem(atoms);
+  if (form !== null) return { problem: `expected a cron expression, got ${got}: ${form}` };
   try {
     // A zone is named, or the library would look for the machine's.
     const parsed = CronExpressionParser.parse(atoms.join(' '), { currentDate: new Date(0), tz: 'UTC' });
-    return { fields: fieldsOf(parsed.fields) };
+    return { fields: fieldsOf(parsed.fields, INTERVAL.test(atoms.at(-5)!)) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (reason !== TOO_SHORT) return { problem: `expected a cron expression, got ${got}: ${reason}` };
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== TOO_SHORT) {
+      return {
+        problem: `expected a cron expression, got ${got}: ${message.replace(TWICE, 'named twice: ')}`,
+      };
+    }
     return { problem: `expected a date that comes, got ${got}: no month it names has a day it names` };
   }
 }
@@ -50,7 +66,7 @@ export function parseCron(expression: string): ParsedCron {
  * Days of the month and weekdays unite, as in POSIX (crontab, "days"), where both are restricted. Where one is
  * `*` only the other counts: its set is left empty here, so that the daemon has nothing to do but unite.
  */
-function fieldsOf(parsed: CronExpression['fields']): CronFields {
+function fieldsOf(parsed: CronExpression['fields'], interval: boolean): CronFields {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek } = parsed;
   const onlyWeekdays = dayOfMonth.isWildcard && !dayOfWeek.isWildcard;
   const weekdays = dayOfWeek.isWildcard ? [] : dayOfWeek.values;
@@ -59,6 +75,7 @@ function fieldsOf(parsed: CronExpression['fields']): CronFields {
     secondsHigh: bits(second.values, 30, 59),
     minutesLow: bits(minute.values, 0, 29),
     minutesHigh: bits(minute.values, 30, 59),
+    interval,
     hours: bits(hour.values, 0, 23),
     days: onlyWeekdays ? 0 : bits(dayOfMonth.values, 1, 31),
     lastDay: dayOfMonth.hasLastChar,
