@@ -6,6 +6,8 @@
  *                 │
  *                 └─ still near the budget ─▶ collect at once ─▶ fewer cpu threads, small batches ─▶ … ─▶ back
  *
+ * A cpu thread is only begun where there is room for it, so that it need not be given up a moment later.
+ *
  * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`) and tell of it;
  * near the budget they are asked to.
  *
@@ -16,11 +18,14 @@ import type { Clock, ClockTimer } from '../../actors/kernel/index.ts';
 import type { MemoryStep } from '../../actors/protocol.ts';
 import type { GovernorOptions } from './governor-options.ts';
 import type { ProcessMemory } from './process-memory.ts';
+import { threadsThatFit } from './thread-room.ts';
 
 /** Between two looks: without work, with work, and near the budget. */
 const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
 /** Fewer resident pages of files than this are what is in use. */
 const FILE_PAGES_KEPT = 4 * 2 ** 20;
+/** The same beyond the budget: what is in use comes back at once, and costs faults. */
+const FILE_PAGES_KEPT_BEYOND = 2 * 2 ** 20;
 /** Growth of main's heap that is worth a collection when nobody waits; of the whole, that is worth a trim. */
 const GROWN_BYTES = 2 ** 20;
 /** Nobody waits when nothing was executed for so long. */
@@ -108,6 +113,7 @@ export class MemoryGovernor {
     this.#lookedMono = this.#activeMono;
     this.#endedSeen = this.#options.ended();
     if (this.#options.readMemory().file > FILE_PAGES_KEPT) this.#releasePages();
+    this.#fitThreads(this.#options.readMemory(), true);
     // Whoever starts the daemon waits for it to be ready: what takes longer comes a little later. So does what changes
     // V8's flags: code caches are good for the flags of the start, and threads are just being started.
     this.#arm(LOOK_MS.near);
@@ -127,6 +133,7 @@ export class MemoryGovernor {
     this.#runningSeen = cpu.running;
     this.#decideOptimising(nowMono);
     const memory = this.#giveBack(this.#isQuiet(nowMono));
+    this.#fitThreads(memory, this.#isQuiet(nowMono));
     const near = memory.rss > NEAR * budgetBytes;
     if (near) this.#shrink(nowMono, memory);
     else this.#grow(nowMono, memory);
@@ -141,7 +148,7 @@ export class MemoryGovernor {
 
   /** What collections, or work that has run dry, have freed; pages of files where there are many. */
   #giveBack(quiet: boolean): ProcessMemory {
-    const { readMemory, hands } = this.#options;
+    const { readMemory, hands, budgetBytes } = this.#options;
     const memory = readMemory();
     const hasCollected = this.#countCollections() > 0;
     if (hasCollected || (quiet && memory.anon - this.#anonFloor >= GROWN_BYTES)) {
@@ -151,7 +158,7 @@ export class MemoryGovernor {
       this.#anonFloor = left.anon;
       return left;
     }
-    if (memory.file <= FILE_PAGES_KEPT) return memory;
+    if (memory.file <= (memory.rss > budgetBytes ? FILE_PAGES_KEPT_BEYOND : FILE_PAGES_KEPT)) return memory;
     this.#releasePages();
     return readMemory();
   }
@@ -205,6 +212,22 @@ export class MemoryGovernor {
     this.#heapFloor = heldBytes();
   }
 
+  /** Threads that run are left alone here. At rest they are as many as fit at once, at work one more after a while. */
+  #fitThreads(memory: ProcessMemory, quiet: boolean): void {
+    const { cpu } = this.#options;
+    const fit = this.#threadsThatFit(memory, quiet);
+    if (fit < cpu.threads) this.#steps.shrink++;
+    else if (quiet && cpu.running === 0 && fit > cpu.threads) this.#steps.grow++;
+    else return;
+    cpu.setThreads(fit);
+  }
+
+  #threadsThatFit({ rss }: ProcessMemory, quiet: boolean): number {
+    const { running, maxThreads } = this.#options.cpu;
+    const limitBytes = NEAR * this.#options.budgetBytes;
+    return threadsThatFit({ limitBytes, rssBytes: rss, running, maxThreads, quiet });
+  }
+
   /** One step at a time, the mildest first; a thread is given up only beyond the budget itself. */
   #shrink(nowMono: number, memory: ProcessMemory): void {
     this.#roomSinceMono = null;
@@ -239,7 +262,7 @@ export class MemoryGovernor {
     if (nowMono - this.#roomSinceMono < ROOM_MS) return;
     this.#roomSinceMono = nowMono;
     const { cpu } = this.#options;
-    if (cpu.threads < cpu.maxThreads) cpu.setThreads(cpu.threads + 1);
+    if (cpu.threads < this.#threadsThatFit(memory, this.#isQuiet(nowMono))) cpu.setThreads(cpu.threads + 1);
     else if (this.#narrow) {
       this.#narrow = false;
       cpu.setNarrow(false);

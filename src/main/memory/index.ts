@@ -5,3 +5,4 @@ export { historyBytes, ledger, type Measured } from './ledger.ts';
 export { loadNativeMemory, type NativeMemory } from './native-memory.ts';
 export { setOptimising } from './optimising.ts';
 export { type ProcessMemory, readProcessMemory } from './process-memory.ts';
+export { threadsThatFit } from './thread-room.ts';
