@@ -3,12 +3,15 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildDist } from './build-dist.ts';
 import { type BundledFile, ROOT } from './bundle.ts';
+import { emitTypes } from './emit-types.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { sizes: { type: 'boolean', default: false } },
 });
-const files = await buildDist(resolve(positionals[0] ?? join(ROOT, 'dist')));
+const dist = resolve(positionals[0] ?? join(ROOT, 'dist'));
+const files = await buildDist(dist);
+emitTypes(join(dist, 'types'));
 if (values.sizes) for (const file of files) console.log(sizes(file));
 
 function sizes({ name, bytes, contents }: BundledFile): string {

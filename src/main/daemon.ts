@@ -21,10 +21,12 @@ import {
   type LogRecord,
   type RunsMessages,
   type RuntimeView,
+  type StoreMessages,
   ThreadName,
 } from '../actors/protocol.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
 import type { EarlyStart } from './early-start.ts';
+import type { Embedded } from './embedded.ts';
 import { type Recovered, recover } from './recovery.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
 import { type Wiring, wireDaemon } from './wiring.ts';
@@ -32,6 +34,7 @@ import { type Wiring, wireDaemon } from './wiring.ts';
 export interface DaemonOptions {
   readonly config: Config;
   readonly version: string;
+  /** Of the schedule and the runs; threads and the stop go by the machine's. */
   readonly clock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;
@@ -43,6 +46,11 @@ export interface DaemonOptions {
    * set for a small process. Without it a library leaves its host alone.
    */
   readonly early?: EarlyStart;
+  /**
+   * Given where the daemon is a part of a program of its user's: it has that program's functions, no control socket,
+   * and with a store in memory no state directory.
+   */
+  readonly embedded?: Embedded;
   /** How long before this process's clock began its launcher was started, ms. Default 0. */
   readonly launchMs?: number;
   /** Reads the config anew, as at the start; without it there is nothing to reload. */
@@ -68,6 +76,7 @@ export class Daemon {
   readonly #launchMs: number;
   readonly #config: Config;
   readonly #clock: Clock;
+  readonly #embedded: Embedded | null;
   readonly #parts: Wiring;
   readonly #onFatal: (error: ColibriError) => void;
   #lock: StateDirLock | null = null;
@@ -90,6 +99,7 @@ export class Daemon {
     this.#launchMs = options.launchMs ?? 0;
     this.#config = options.config;
     this.#clock = options.clock ?? systemClock;
+    this.#embedded = options.embedded ?? null;
     this.#onFatal = options.onFatal ?? (() => {});
     this.#parts = wireDaemon({
       config: options.config,
@@ -99,6 +109,7 @@ export class Daemon {
       pretty: options.pretty ?? false,
       colours: options.colours ?? false,
       early: options.early ?? null,
+      embedded: this.#embedded,
       log: (level, msg, fields) => this.log(level, msg, fields),
       view: () => this.view(),
       loadConfig: options.loadConfig ?? null,
@@ -110,6 +121,17 @@ export class Daemon {
   /** For whoever drives the daemon from inside the process. */
   get runs(): ActorRef<RunsMessages> {
     return this.#parts.system.ref<RunsMessages>(ActorName.Runs);
+  }
+
+  get store(): ActorRef<StoreMessages> {
+    return this.#parts.store;
+  }
+
+  /** Some run is ready or on a slot. */
+  get isBusy(): boolean {
+    const { pools, runs } = this.#parts;
+    const isReady = runs.queues().some(({ name, depth }) => name === 'ready' && depth > 0);
+    return isReady || pools.some(({ active }) => active > 0);
   }
 
   view(): RuntimeView {
@@ -159,7 +181,8 @@ export class Daemon {
 
   async #start(): Promise<void> {
     const { router, scheduler, loopDelay, governor, report, cpu, io } = this.#parts;
-    this.#lock = lockStateDir(this.#config.stateDir);
+    const { stateDir, store } = this.#config;
+    if (this.#embedded === null || store.kind !== 'memory') this.#lock = lockStateDir(stateDir);
     const linked = Promise.all([...router.links].map((link) => link.start()));
     // While the threads come up.
     governor?.prepare();
@@ -207,6 +230,7 @@ export class Daemon {
   async #openService(): Promise<void> {
     const { system, telemetry } = this.#parts;
     await telemetry.ask('open', null);
+    if (this.#embedded !== null) return;
     await system.ref<ControlMessages>(ActorName.Control).ask('open', null);
   }
 
@@ -234,17 +258,17 @@ export class Daemon {
       // A stop cancels the timer and with it this loop, a new life takes its place.
       await new Promise<void>((resolve) => {
         this.#reopening?.cancel();
-        this.#reopening = this.#clock.setTimer(waitMs, resolve);
+        this.#reopening = systemClock.setTimer(waitMs, resolve);
       });
     }
   }
 
   async #stop(): Promise<void> {
     const limit = Promise.withResolvers<void>();
-    let timer = this.#clock.setTimer(this.#config.shutdown.graceMs + HARD_LIMIT_MS, limit.resolve);
+    let timer = systemClock.setTimer(this.#config.shutdown.graceMs + HARD_LIMIT_MS, limit.resolve);
     this.#limit = () => {
       timer.cancel();
-      timer = this.#clock.setTimer(HARD_LIMIT_MS, limit.resolve);
+      timer = systemClock.setTimer(HARD_LIMIT_MS, limit.resolve);
     };
     if (this.#killed) this.#limit();
     this.#stuck = true;
@@ -298,7 +322,7 @@ export class Daemon {
 
   async #timeLimit(work: Promise<unknown>, ms: number): Promise<void> {
     const limit = Promise.withResolvers<void>();
-    const timer = this.#clock.setTimer(Math.max(0, ms), limit.resolve);
+    const timer = systemClock.setTimer(Math.max(0, ms), limit.resolve);
     await Promise.race([work, limit.promise]);
     timer.cancel();
   }
@@ -310,7 +334,7 @@ export class Daemon {
     const look = (): void => {
       io.measure(router.link(ThreadName.Service)?.takeActiveMs() ?? 0);
       guest?.measure(router.link(ThreadName.Guest)?.takeActiveMs() ?? 0);
-      const timer = this.#clock.setTimer(MEASURE_MS, look);
+      const timer = systemClock.setTimer(MEASURE_MS, look);
       timer.unref();
       this.#measuring = timer;
     };

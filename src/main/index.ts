@@ -1,7 +1,21 @@
 /** The library's public face. */
-export { ColibriError, type ErrorCode, type ErrorData, TestClock } from '../actors/kernel/index.ts';
+export {
+  type Clock,
+  ColibriError,
+  type ErrorCode,
+  type ErrorData,
+  TestClock,
+} from '../actors/kernel/index.ts';
 export type { RuntimeView, RunView } from '../actors/protocol.ts';
-export type { Handler, HandlerContext, HandlerLog } from '../workers/index.ts';
-export { type Config, loadConfig, resolveConfig, type TaskSpec } from './config/index.ts';
+export type { Handler, HandlerContext, HandlerLog } from '../workers/handler.ts';
+export {
+  type Config,
+  ConfigInvalid,
+  loadConfig,
+  type Problem,
+  resolveConfig,
+  type TaskSpec,
+} from './config/index.ts';
 export { Daemon, type DaemonOptions } from './daemon.ts';
+export * from './library/index.ts';
 export { parseCron } from './schedule/parse/index.ts';

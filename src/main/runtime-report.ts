@@ -2,7 +2,7 @@
 import type { ActorSystem, Clock, LoopDelaySampler } from '../actors/kernel/index.ts';
 import type { PoolView, RuntimeView, TaskView } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
-import type { CpuPool, IoPool } from '../workers/index.ts';
+import type { CpuPool, InlinePool, IoPool } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
 import { type MemoryGovernor, readProcessMemory } from './memory/index.ts';
 import type { Reloader } from './reload.ts';
@@ -20,6 +20,7 @@ export interface RuntimeReportOptions {
   readonly cpu: CpuPool;
   readonly io: IoPool;
   readonly guest: IoPool | null;
+  readonly inline: InlinePool | null;
   readonly loopDelay: LoopDelaySampler;
   /** Null where the process is not the daemon's alone. */
   readonly governor: MemoryGovernor | null;
@@ -47,7 +48,20 @@ export class RuntimeReport {
   }
 
   view(stopping: boolean): RuntimeView {
-    const { version, config, system, router, runs, io, guest, loopDelay, governor, reloader } = this.#options;
+    const {
+      version,
+      config,
+      system,
+      router,
+      runs,
+      scheduler,
+      io,
+      guest,
+      inline,
+      loopDelay,
+      governor,
+      reloader,
+    } = this.#options;
     return {
       pid: process.pid,
       version,
@@ -64,6 +78,7 @@ export class RuntimeReport {
         cpu: this.#cpuRestarts,
         ...Object.fromEntries([...router.links].map((link) => [link.name, link.stats.restarts])),
       },
+      clockJumps: { ...scheduler.jumps },
       loopDelay: loopDelay.look(),
       undeliverable: { ...system.undeliverable.counts },
       lastUndeliverable: system.undeliverable
@@ -75,7 +90,8 @@ export class RuntimeReport {
         budget: config.memory.budgetBytes,
         steps: governor?.steps ?? NO_STEPS,
       },
-      lateOutcomes: runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0),
+      lateOutcomes:
+        runs.lateOutcomes + io.lateOutcomes + (guest?.lateOutcomes ?? 0) + (inline?.lateOutcomes ?? 0),
       configReloadOk: reloader.ok,
       store: this.#store(),
     };
@@ -88,7 +104,7 @@ export class RuntimeReport {
   }
 
   #pools(): PoolView[] {
-    const { cpu, io, guest } = this.#options;
+    const { cpu, io, guest, inline } = this.#options;
     return [
       {
         name: cpu.name,
@@ -97,24 +113,28 @@ export class RuntimeReport {
         threads: cpu.threadCount,
         busyRatio: cpu.busyRatio,
       },
-      ...[io, ...(guest === null ? [] : [guest])].map((pool) => ({
-        name: pool.name,
-        slots: pool.slots,
-        active: pool.active,
-        threads: 1,
-        busyRatio: pool.busyRatio,
-      })),
+      ...[io, guest, inline]
+        .filter((pool) => pool !== null)
+        .map((pool) => ({
+          name: pool.name,
+          slots: pool.slots,
+          active: pool.active,
+          threads: 1,
+          busyRatio: pool.busyRatio,
+        })),
     ];
   }
 
   #task(task: Runs['table']['tasks'] extends Iterable<infer Task> ? Task : never): TaskView {
     const { spec } = task;
+    const { scheduler } = this.#options;
     return {
       name: spec.name,
       kind: spec.kind,
       handler: spec.handler,
       schedule: spec.scheduleText,
-      nextAtMs: this.#options.scheduler.nextOf(spec.name),
+      nextAtMs: scheduler.nextOf(spec.name),
+      missed: spec.scheduleText === null ? null : scheduler.missedOf(spec.name),
       active: task.active,
       queued: task.queued,
       lastState: task.lastState,

@@ -14,6 +14,7 @@ import {
   GarbageCollector,
   LoopDelaySampler,
   SharedMark,
+  systemClock,
   ThreadLink,
 } from '../actors/kernel/index.ts';
 import {
@@ -29,6 +30,7 @@ import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/in
 import {
   CpuPool,
   type HostSettings,
+  type InlinePool,
   IoPool,
   MEASURED_MAX_SLOTS,
   MeasuredSizing,
@@ -38,6 +40,7 @@ import {
 } from '../workers/index.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
 import { type EarlyStart, HOST_LIMITS } from './early-start.ts';
+import type { Embedded } from './embedded.ts';
 import {
   findReleasableRanges,
   historyBytes,
@@ -51,18 +54,20 @@ import { Reloader } from './reload.ts';
 import { Router } from './router.ts';
 import { runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
-import { Scheduler } from './schedule/index.ts';
+import { CLOCK_JUMP_LINES, Scheduler, Shifts } from './schedule/index.ts';
 import { SizeReport } from './size-report.ts';
 
 export interface WiringOptions {
   readonly config: Config;
   readonly version: string;
+  /** Of the schedule, the runs and the functions of the program; threads and messages go by the machine's. */
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly pretty: boolean;
   readonly colours: boolean;
   readonly early: EarlyStart | null;
+  readonly embedded?: Embedded | null;
   readonly log: (level: LogRecord['level'], msg: string, fields?: LogRecord['fields']) => void;
   readonly view: () => RuntimeView;
   readonly loadConfig: (() => Promise<LoadedConfig>) | null;
@@ -84,6 +89,8 @@ export interface Wiring {
   readonly io: IoPool;
   /** Only where some task needs it. */
   readonly guest: IoPool | null;
+  /** Only in a program that has functions as tasks. */
+  readonly inline: InlinePool | null;
   readonly scheduler: Scheduler;
   readonly loopDelay: LoopDelaySampler;
   /** Null where the process is not the daemon's alone. */
@@ -102,13 +109,12 @@ const GUEST_RESTARTS = { maxRestarts: 600, withinMs: 60_000 };
 const SCAN_SLOTS = 2;
 
 export function wireDaemon(options: WiringOptions): Wiring {
-  const { config, clock, log } = options;
+  const { config, clock, log, embedded = null } = options;
   const router = new Router();
   const mark = new SharedMark();
   const system = new ActorSystem({
     thread: ThreadName.Main,
     placement: PLACEMENT,
-    clock,
     remote: router,
     onEscalate: (actor, error) => options.onFatal(`actor ${actor} failed too often`, error),
   });
@@ -129,7 +135,11 @@ export function wireDaemon(options: WiringOptions): Wiring {
             page: (after) => store.ask('delayed', { after }),
             find: (run) => store.ask('delayed-run', { run }),
           },
-    record: (batch) => store.tryTell('record', batch) === Delivery.Delivered,
+    record(batch) {
+      const isSent = store.tryTell('record', batch) === Delivery.Delivered;
+      if (isSent) embedded?.onRecorded(batch);
+      return isSent;
+    },
     warn: (message, fields) => log('warn', message, fields),
   });
   const cpu = createCpuPool();
@@ -138,19 +148,39 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const guest = config.tasks.some((task) => task.pool === 'guest')
     ? createIoPool('guest', ThreadName.Guest)
     : null;
+  const inline =
+    embedded?.createPool({
+      source: runs.source('inline'),
+      slots: config.pools.io.slots,
+      clock,
+      mark,
+      onOutcome: (outcome) => runs.outcome(outcome),
+      onLog: (record) => void telemetry.tryTell('log', record),
+      onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
+    }) ?? null;
   addLink(ThreadName.Service, [io, scan]);
   if (guest !== null) addLink(ThreadName.Guest, [guest]);
-  const pools: readonly Pool[] = [cpu, io, scan, ...(guest === null ? [] : [guest])];
+  const pools: readonly Pool[] = [cpu, io, scan, guest, inline].filter((pool) => pool !== null);
   for (const pool of pools) runs.attachPool(pool);
+  const shifts = new Shifts(config.tasks);
   const scheduler = new Scheduler({
     clock,
     tasks: config.tasks,
-    onDue: (task, dueAtMs, origin) => runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin }),
+    onDue(task, dueAtMs, origin) {
+      const shift = origin === 'schedule' ? shifts.of(task, dueAtMs) : null;
+      if (shift !== null) log('info', 'occurrence shifted', { ...shift });
+      runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin });
+    },
     onMissed: (task, { missed, more }) => log('warn', 'occurrences missed', { task, missed, more }),
-    onStep: (stepMs) => log('warn', 'the wall clock was moved', { step_seconds: Math.round(stepMs) / 1000 }),
+    onJump(kind, sizeMs) {
+      const level = kind === 'suspend' ? 'info' : 'warn';
+      log(level, CLOCK_JUMP_LINES[kind], { seconds: Math.round(sizeMs) / 1000 });
+    },
     onLost: (task) => log('error', 'no next occurrence found, trying again in an hour', { task }),
+    onEnded: (task, stopAtMs) =>
+      log('info', 'schedule has ended', { task, stop_at: new Date(stopAtMs).toISOString() }),
   });
-  const loopDelay = new LoopDelaySampler(clock);
+  const loopDelay = new LoopDelaySampler(systemClock);
   const collector = new GarbageCollector();
   const governor = options.early === null ? null : createGovernor(options.early);
   const { version } = options;
@@ -168,6 +198,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     cpu,
     io,
     guest,
+    inline,
     loopDelay,
     governor,
     reloader,
@@ -197,6 +228,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     cpu,
     io,
     guest,
+    inline,
     scheduler,
     loopDelay,
     governor,
@@ -214,7 +246,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
-        clock,
+        clock: systemClock,
         ...(name === ThreadName.Guest ? { restart: GUEST_RESTARTS } : {}),
         onLost(cause) {
           log('error', 'thread lost', { thread: name, error: cause.message });
@@ -232,7 +264,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     if ('missing' in loaded)
       log('warn', 'memory is not given back to the system', { reason: loaded.missing });
     return new MemoryGovernor({
-      clock,
+      clock: systemClock,
       budgetBytes: config.memory.budgetBytes,
       readMemory: readProcessMemory,
       heldBytes: () => collector.heldBytes(),
@@ -279,7 +311,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       graceMs: GRACE_MS.cpu,
       source: runs.source('cpu'),
       workerData: { modules: config.modules, mark: mark.memory },
-      clock,
+      clock: systemClock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
       onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
@@ -299,7 +331,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       source: runs.source(name),
       slots: name === 'scan' ? SCAN_SLOTS : slots,
       graceMs: GRACE_MS[name],
-      clock,
+      clock: systemClock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onStuck: (cause) => void router.link(thread)?.replace(cause),
       ...(sizing === 'measured' && name !== 'scan' ? { sizing: new MeasuredSizing(measured) } : {}),

@@ -1,0 +1,74 @@
+/** Runs as a program sees them: data in place of JSON text. */
+import { ColibriError, type ErrorData, fromErrorData } from '../../actors/kernel/index.ts';
+import type { RunEvent, RunView } from '../../actors/protocol.ts';
+import type { RunState } from '../../actors/runs/run-states.ts';
+
+/** What is left of a value that was written as JSON: a date is a text, nothing is null. */
+export type AsJson<T> = 0 extends 1 & T
+  ? T
+  : T extends { toJSON(): infer Json }
+    ? AsJson<Json>
+    : T extends string | number | boolean | null
+      ? T
+      : T extends undefined
+        ? null
+        : T extends object
+          ? { [Key in keyof T]: AsJson<T[Key]> }
+          : // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function that returns nothing
+            [T] extends [void]
+            ? null
+            : T;
+
+/** Times are wall times in ms. */
+export interface AppRun<Result = unknown> extends Omit<RunView, 'run' | 'input' | 'result'> {
+  readonly id: string;
+  /** What the handler got. */
+  readonly input: unknown;
+  /** Null while there is none. */
+  readonly result: Result | null;
+}
+
+export interface SucceededRun<Output> extends AppRun<AsJson<Output>> {
+  readonly state: 'success';
+  readonly result: AsJson<Output>;
+}
+
+/** A run that is over. */
+export interface EndedRun {
+  readonly id: string;
+  readonly task: string;
+  readonly state: RunState;
+  readonly attempt: number;
+  readonly endedAtMs: number;
+  /** Of its last attempt; null: it had none. */
+  readonly durationMs: number | null;
+  readonly result: unknown;
+  readonly error: ErrorData | null;
+}
+
+/** A run that was waited for and did not succeed. Its code is that of the run's error. */
+export class RunFailed extends ColibriError {
+  readonly run: AppRun;
+
+  constructor(run: AppRun) {
+    const { id, state, error } = run;
+    const why = error === null ? '' : `: ${error.message}`;
+    const options = error === null ? {} : { cause: fromErrorData(error) };
+    super(error?.code ?? 'internal', `expected run ${id} to succeed, got ${state}${why}`, options);
+    this.name = 'RunFailed';
+    this.run = run;
+  }
+}
+
+export function appRun({ run: id, input, result, ...view }: RunView): AppRun {
+  return { id, ...view, input: JSON.parse(input), result: parsed(result) };
+}
+
+export function endedRun({ run: id, task, state, attempt, atMs, ...event }: RunEvent): EndedRun {
+  const { durationMs = null, result = null, error = null } = event;
+  return { id, task, state, attempt, endedAtMs: atMs, durationMs, result: parsed(result), error };
+}
+
+function parsed(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}

@@ -1,0 +1,284 @@
+/**
+ * The runtime as a part of a program: its tasks are the program's functions, modules that run on threads, and built-in
+ * handlers. A guest: no signal handlers, no flags, no end of the process.
+ *
+ *   idle ─ start ─▶ starting ─▶ started ─ stop ─▶ stopping ─▶ idle
+ *
+ * Tasks are defined while it is idle. Start and stop are idempotent, legal in any order, and shared by those who call
+ * them at the same time.
+ */
+import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
+import type { RecordBatch, RunView } from '../../actors/protocol.ts';
+import { isTerminal } from '../../actors/runs/index.ts';
+import type { RunState } from '../../actors/runs/run-states.ts';
+import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
+import { ConfigInvalid, formatProblem } from '../config/index.ts';
+import { Daemon } from '../daemon.ts';
+import { programVersion } from '../version.ts';
+import { AppConfig } from './app-config.ts';
+import type { AppOptions } from './app-options.ts';
+import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
+import type {
+  FunctionTask,
+  GivenFunctionTask,
+  HandlerTask,
+  ModuleTask,
+  Payload,
+  TaskFunction,
+  TaskHandle,
+} from './task-options.ts';
+import { type TriggerOptions, triggerBody } from './trigger-options.ts';
+
+export interface RunsFilter {
+  readonly task?: TaskHandle<never, unknown> | string | undefined;
+  readonly state?: RunState | undefined;
+  /** Default 100. */
+  readonly limit?: number | undefined;
+}
+
+export interface AppEvents {
+  /** A run is over, however it ended. */
+  runEnded: EndedRun;
+  /** Something that cannot be mended from inside: the app stops. Without a listener it is a warning of the process. */
+  fault: ColibriError;
+}
+
+const STOPPED_MEANWHILE = 'expected to start, got a stop meanwhile';
+
+type Listener = (event: never) => void;
+type AnyTask = TaskHandle<never, unknown>;
+
+export class App implements AsyncDisposable {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #config: AppConfig;
+  readonly #handles = new Map<string, AnyTask>();
+  readonly #listeners: { readonly [Name in keyof AppEvents]: Set<Listener> } = {
+    runEnded: new Set(),
+    fault: new Set(),
+  };
+  #daemon: Daemon | null = null;
+  /** The daemon takes work. */
+  #ready = false;
+  #starting: Promise<void> | null = null;
+  #stopping: Promise<void> | null = null;
+  /** Ordinal of the last transition that listeners were told of, in this life of the daemon. */
+  #told = 0;
+  /** Counts the stops: a start that waits for one gives up where there was another. */
+  #stops = 0;
+  #idleWaiters: (() => void)[] = [];
+
+  /** Throws `ConfigInvalid`, whose `problems` are all there are. */
+  constructor(options: AppOptions = {}) {
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#config = new AppConfig(options, () => this.#clock.wallMs());
+  }
+
+  /**
+   * Defines a task. A function runs on this thread, beside all else of the program; it should pass `context.signal` on.
+   * Throws `ConfigInvalid`: for a name that there is already, for anything the loader refuses, and after the start.
+   */
+  task<Input extends object, Output>(
+    spec: GivenFunctionTask<NoInfer<Input>>,
+    run: TaskFunction<Input, Output>,
+  ): TaskHandle<Partial<Input> | undefined, Output>;
+  task<Input, Output>(
+    spec: FunctionTask<NoInfer<Input>>,
+    run: TaskFunction<Input, Output>,
+  ): TaskHandle<Input, Output>;
+  task<Input = unknown, Output = unknown>(spec: ModuleTask<Input>): TaskHandle<Input, Output>;
+  task(spec: HandlerTask): TaskHandle<Readonly<Record<string, unknown>> | undefined, unknown>;
+  task(spec: { readonly name: string }, run: unknown = null): AnyTask {
+    if (this.#starting !== null || this.#daemon !== null) {
+      const message = `task ${spec.name}: expected tasks before the start, got one after it; define all of them, then start`;
+      throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
+    }
+    const name = this.#config.add(spec, run as Handler | null);
+    const handle: AnyTask = Object.freeze({ name });
+    this.#handles.set(name, handle);
+    return handle;
+  }
+
+  /**
+   * Resolves when runs can begin. Rejects with what kept it from starting, `state-dir-held` among it, and with
+   * `shutting-down` where it was stopped meanwhile; then it is idle again.
+   */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  /** Running work gets `shutdown.graceSeconds`, then is told to stop. Resolves when all threads have ended. */
+  stop(): Promise<void> {
+    this.#stops++;
+    this.#starting = null;
+    this.#ready = false;
+    if (this.#daemon === null) return Promise.resolve();
+    this.#stopping ??= this.#daemon.stop().finally(() => {
+      this.#daemon = null;
+      this.#stopping = null;
+      this.#answerIdle();
+    });
+    return this.#stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /**
+   * Makes a run. With `wait` it resolves when the run has succeeded, and rejects with `RunFailed` when it ended in another
+   * way; without, when it is accepted: it is not lost then, whatever happens to the process (with a store in memory: while
+   * the app runs). Rejects with `no-daemon` before the start, `overlap-refused`, `queue-full`, `input-invalid`,
+   * `store-unavailable`, `shutting-down`.
+   */
+  trigger<Input, Output>(
+    task: TaskHandle<Input, Output>,
+    input: Payload<Input>,
+    options: TriggerOptions & { readonly wait: true },
+  ): Promise<SucceededRun<Output>>;
+  trigger<Input, Output>(
+    task: TaskHandle<Input, Output>,
+    ...rest: undefined extends Payload<Input>
+      ? [input?: Payload<Input>, options?: TriggerOptions]
+      : [input: Payload<Input>, options?: TriggerOptions]
+  ): Promise<{ readonly id: string; readonly task: string }>;
+  async trigger(
+    task: AnyTask,
+    input?: unknown,
+    options: TriggerOptions = {},
+  ): Promise<{ readonly id: string; readonly task: string }> {
+    const name = this.#nameOf(task);
+    const body = triggerBody({ ...options, task: name, input, nowMs: this.#clock.wallMs() });
+    const { run, ended } = await this.#running().runs.ask('trigger', body, { timeoutMs: null });
+    if (ended === null) return { id: run, task: task.name };
+    const view = appRun(ended);
+    if (view.state !== 'success') throw new RunFailed(view);
+    return view;
+  }
+
+  /** Ends a run that waits or is on a slot; gives the state it is in by then. Rejects with `no-such-run`. */
+  async cancel(run: string): Promise<RunState> {
+    return (await this.#running().runs.ask('cancel', { run })).state;
+  }
+
+  /** All that is known of a run; null: it never was, or has been forgotten. */
+  async run(id: string): Promise<AppRun | null> {
+    const { runs, store } = this.#running();
+    // A run that ends between the two questions has left the first for the second.
+    const view = (await runs.ask('show-live', { run: id })) ?? (await store.ask('show', { run: id }));
+    return view === null ? null : appRun(view);
+  }
+
+  /** Runs that are not over and those of the past, the newest first. */
+  async runs({ task, state = undefined, limit = 100 }: RunsFilter = {}): Promise<readonly AppRun[]> {
+    const { runs, store } = this.#running();
+    const name = task === undefined ? null : typeof task === 'string' ? task : task.name;
+    const filter = { task: name, state: state ?? null, limit };
+    const [live, ended] = await Promise.all([runs.ask('live', filter), store.ask('list', filter)]);
+    const byId = new Map<string, RunView>();
+    // Of a run that both know, the live one is newer.
+    for (const view of [...ended, ...live]) byId.set(view.run, view);
+    const newestFirst = [...byId.values()].sort(
+      (a, b) => b.createdAtMs - a.createdAtMs || (a.run < b.run ? 1 : -1),
+    );
+    return newestFirst.slice(0, limit).map(appRun);
+  }
+
+  /**
+   * Resolves when no run is ready or on a slot, at once where the app is not started. Runs that wait for their time, or
+   * for a retry, do not count.
+   */
+  idle(): Promise<void> {
+    if (this.#daemon?.isBusy !== true) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** Calls back on each event until the function that it gives is called. What a listener throws is logged. */
+  on<Name extends keyof AppEvents>(name: Name, listener: (event: AppEvents[Name]) => void): () => void {
+    const listeners = this.#listeners[name];
+    // One function may be given twice, and taken away once.
+    const own: Listener = (event) => listener(event);
+    listeners.add(own);
+    return () => void listeners.delete(own);
+  }
+
+  async #start(): Promise<void> {
+    const stops = this.#stops;
+    // A stop that is under way ends first.
+    await this.#stopping;
+    if (this.#stops !== stops) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
+    this.#told = 0;
+    const daemon: Daemon = new Daemon({
+      config: this.#config.config,
+      version: programVersion(),
+      clock: this.#clock,
+      random: this.#random,
+      embedded: {
+        createPool: (parts) =>
+          new InlinePool({
+            ...parts,
+            functions: this.#config.functions,
+            watch: new LoopWatch((msg, fields) => daemon.log('warn', msg, fields)),
+          }),
+        onRecorded: (batch) => this.#recorded(batch),
+      },
+      onFatal: (error) => this.#fault(error),
+    });
+    this.#daemon = daemon;
+    try {
+      await daemon.start();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    if (this.#stops !== stops) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
+    this.#ready = true;
+    for (const problem of this.#config.warnings) {
+      daemon.log('warn', 'config', { problem: formatProblem(problem) });
+    }
+  }
+
+  #running(): Daemon {
+    if (this.#daemon !== null && this.#ready) return this.#daemon;
+    throw new ColibriError(
+      'no-daemon',
+      'expected an app that is started, got one that is not; await app.start() first',
+    );
+  }
+
+  #nameOf(task: AnyTask): string {
+    if (this.#handles.get(task?.name) === task) return task.name;
+    const got = typeof task?.name === 'string' ? `that of ${JSON.stringify(task.name)}` : 'something else';
+    throw new ColibriError('no-such-task', `expected the handle of a task of this app, got ${got}`);
+  }
+
+  #recorded({ first, events }: RecordBatch): void {
+    for (const event of events.slice(Math.max(0, this.#told + 1 - first))) {
+      if (isTerminal(event.state) && event.quiet !== true) this.#emit('runEnded', endedRun(event));
+    }
+    this.#told = Math.max(this.#told, first + events.length - 1);
+    if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
+  }
+
+  #answerIdle(): void {
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #emit<Name extends keyof AppEvents>(name: Name, event: AppEvents[Name]): void {
+    for (const listener of [...this.#listeners[name]]) {
+      try {
+        (listener as (event: AppEvents[Name]) => void)(event);
+      } catch (error) {
+        this.#daemon?.log('error', 'a listener failed', { event: name, error: String(error) });
+      }
+    }
+  }
+
+  #fault(error: ColibriError): void {
+    if (this.#listeners.fault.size === 0) process.emitWarning(error);
+    this.#emit('fault', error);
+    void this.stop();
+  }
+}

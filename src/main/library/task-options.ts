@@ -1,0 +1,98 @@
+/**
+ * What a user writes of a task, and the handle that stands for it. The types say what TypeScript can see of a task: what
+ * its function takes and gives, and that one that starts by itself has all of its input from `with`.
+ */
+import type { HandlerContext } from '../../workers/handler.ts';
+import type { RawTask } from '../config/index.ts';
+import type { InCamelCase } from './camel-case.ts';
+
+declare const types: unique symbol;
+
+/** Stands for a task of one app, with the types of its input and of what comes of it. */
+export interface TaskHandle<in Input, out Output> {
+  readonly name: string;
+  /** Of the types alone; it is never there. */
+  readonly [types]?: (input: Input) => Output;
+}
+
+export type TaskFunction<Input, Output> = (input: Input, context: HandlerContext) => Output | Promise<Output>;
+
+type Starts = 'schedule' | 'every' | 'at' | 'run_on_start';
+
+/** All keys of a task in the config file but those that say what it runs, and when. */
+export interface TaskSettings
+  extends InCamelCase<Omit<RawTask, Starts | 'name' | 'kind' | 'handler' | 'with' | 'each'>> {
+  /** Unique. */
+  readonly name: string;
+}
+
+/** The task starts by itself. */
+type ByItself = InCamelCase<Pick<RawTask, Starts>>;
+
+/** It starts when it is triggered. */
+interface OnTrigger {
+  readonly schedule?: undefined;
+  readonly every?: undefined;
+  readonly at?: undefined;
+  readonly runOnStart?: false | undefined;
+}
+
+interface EachFile {
+  /** One run for each file that matches; it adds `path`, `relative`, `root`, `size` and `mtime_ms` to the input. */
+  readonly each: { readonly files: string };
+}
+
+interface NoFiles {
+  readonly each?: undefined;
+}
+
+/** `with` may give a part of the input where the rest comes from elsewhere. */
+interface SomeInput<Input> {
+  readonly with?: (Partial<Input> & object) | undefined;
+}
+
+/** The whole input; it may be missing only where nothing of it is needed. */
+type WholeInput<Input> =
+  Record<never, never> extends Input
+    ? { readonly with?: (Input & object) | undefined }
+    : { readonly with: Input & object };
+
+type InputOf<Input> =
+  | (OnTrigger & NoFiles & SomeInput<Input>)
+  | (ByItself & NoFiles & WholeInput<Input>)
+  | (ByItself & EachFile & SomeInput<Input>);
+
+interface IsFunction {
+  readonly kind?: 'io' | undefined;
+}
+
+export type FunctionTask<Input> = TaskSettings & IsFunction & InputOf<Input>;
+
+/** A function whose task has all of its input: a trigger may leave any of it out. */
+export type GivenFunctionTask<Input> = TaskSettings &
+  IsFunction &
+  ByItself &
+  NoFiles & { readonly with: Input & object };
+
+/** A file whose default export is the handler. */
+export type ModuleTask<Input> = TaskSettings & {
+  /** cpu: on a thread of its own while it runs; io, the default: many at a time on one thread. */
+  readonly kind?: 'cpu' | 'io' | undefined;
+  /** `new URL('./digest.ts', import.meta.url)`, or an absolute path. */
+  readonly module: URL | string;
+  readonly handler?: undefined;
+} & InputOf<Input>;
+
+/** A built-in handler by its name, or a module that `handlers` of the app finds. */
+export type HandlerTask = TaskSettings &
+  ByItself & {
+    readonly kind?: 'cpu' | 'io' | undefined;
+    readonly handler: string;
+    readonly module?: undefined;
+    readonly each?: { readonly files: string } | undefined;
+    /** In the handler's own spelling, see docs/handlers.md. */
+    readonly with?: Readonly<Record<string, unknown>> | undefined;
+  };
+
+/** What a trigger may give: nothing, where nothing is needed. */
+export type Payload<Input> = Record<never, never> extends Input ? Input | undefined : Input;

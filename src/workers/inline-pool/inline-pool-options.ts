@@ -1,0 +1,24 @@
+/** What a pool of functions on this thread is made of. */
+import type { Outcome, WorkSource } from '../../actors/execution.ts';
+import type { Clock } from '../../actors/kernel/clock.ts';
+import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
+import type { LogRecord } from '../../actors/protocol.ts';
+import type { Handler } from '../handler.ts';
+import type { LoopWatch } from './loop-watch.ts';
+
+export interface InlinePoolOptions {
+  /** By the name of the handler. Looked at when a run begins. */
+  readonly functions: ReadonlyMap<string, Handler>;
+  readonly source: WorkSource;
+  readonly slots: number;
+  /** From a run's being told to stop to its slot being free. Default 1000. */
+  readonly graceMs?: number;
+  /** Of timeouts and durations. */
+  readonly clock: Clock;
+  /** How far the journal has come: orders that say so wait for it. */
+  readonly mark: SharedMark;
+  readonly watch: LoopWatch;
+  readonly onOutcome: (outcome: Outcome) => void;
+  readonly onLog: (record: LogRecord) => void;
+  readonly onProgress: (run: string, fraction: number, note: string | null) => void;
+}

@@ -1,0 +1,89 @@
+/** An app with a journal: what was accepted outlives it; and what its log says of a function that holds the event loop. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestClock as Steps } from '../../src/main/index.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { library } from './library.ts';
+
+const { App, ColibriError, TestClock } = library;
+
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** What one program does at each of its starts. */
+function program(directory: string, clock: Steps) {
+  const app = new App({
+    directory,
+    clock,
+    shutdown: { graceSeconds: 0 },
+    log: { file: './log', level: 'warn' },
+  });
+  const began: string[] = [];
+  const remind = app.task(
+    { name: 'remind', onInterrupted: 'rerun' },
+    async (who: string, { run, signal }) => {
+      began.push(run);
+      if (who === 'nobody') await new Promise((_, reject) => signal.addEventListener('abort', reject));
+      return who;
+    },
+  );
+  const blocks = app.task({ name: 'blocks' }, async (after: 'call' | 'await') => {
+    if (after === 'await') await new Promise(setImmediate);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 350);
+  });
+  return { app, began, remind, blocks };
+}
+
+test('what an app accepted outlives it: runs that begin later, and runs that its stop cut', async (t) => {
+  const directory = tempDir(t);
+  const before = program(directory, new TestClock(START_MS));
+  t.after(() => before.app.stop());
+  await before.app.start();
+  assert.ok(existsSync(join(directory, 'state/journal.db')));
+  assert.ok(!existsSync(join(directory, 'state/control.sock')), 'nobody commands a guest from outside');
+
+  const other = program(directory, new TestClock(START_MS)).app;
+  const held = (error: unknown) => error instanceof ColibriError && error.code === 'state-dir-held';
+  await assert.rejects(other.start(), held);
+  await assert.rejects(other.start(), held);
+
+  const done = await before.app.trigger(before.remind, 'me', { wait: true });
+  assert.equal(done.result, 'me');
+  const later = await before.app.trigger(before.remind, 'you', { inMs: HOUR_MS });
+  const cut = await before.app.trigger(before.remind, 'nobody');
+  await before.app.trigger(before.blocks, 'call', { wait: true });
+  await before.app.trigger(before.blocks, 'await', { wait: true });
+  const waiting = before.app.trigger(before.blocks, 'call', { inMs: HOUR_MS, wait: true });
+  const told = assert.rejects(waiting, ColibriError);
+  await before.app.stop();
+  await told;
+
+  const lines = readFileSync(join(directory, 'log'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [call, after] = lines.filter(({ msg }) => /event loop/.test(msg));
+  assert.match(call.msg, /a function held the event loop/);
+  assert.equal(call.task, 'blocks');
+  assert.ok(call.held_ms >= 340 && call.run.startsWith('blocks@'));
+  assert.match(after.msg, /while functions were running/);
+  assert.equal(after.tasks, 'remind, blocks');
+
+  const clock = new TestClock(START_MS + HOUR_MS / 2);
+  const again = program(directory, clock);
+  t.after(() => again.app.stop());
+  await again.app.start();
+  assert.equal((await again.app.run(done.id))?.result, 'me');
+  assert.equal((await again.app.run(later.id))?.state, 'pending');
+  const ended = new Promise<unknown>((resolve) => {
+    again.app.on('runEnded', ({ id, result }) => id === later.id && resolve(result));
+  });
+  await again.app.trigger(again.remind, 'first', { force: true, wait: true });
+  assert.equal(again.began[0], cut.id);
+  await again.app.cancel(cut.id);
+  await again.app.idle();
+  await clock.advance(HOUR_MS);
+  assert.equal(await ended, 'you');
+});

@@ -1,0 +1,129 @@
+/** What TypeScript sees of tasks: it is compiled and not run. An error that does not come is an error. */
+import { App, type AppRun, type SucceededRun, type TaskHandle, TestClock } from 'colibri';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function expectTrue<_T extends true>(): void {}
+
+interface Order {
+  readonly id: number;
+  readonly amount: number;
+}
+
+const app = new App({
+  store: { kind: 'memory' },
+  clock: new TestClock(),
+  stateDir: './state',
+  queues: { ready: { backlogPerSecond: 10, whenFull: 'reject' }, deadLetter: { capacity: 5 } },
+  groups: { api: { concurrency: 2 } },
+  defaults: { timeoutSeconds: 5, maxRetry: 2, backoff: { kind: 'additive', jitterSeconds: 1 } },
+  logLevel: 'silent',
+});
+// @ts-expect-error: keys are camelCase
+new App({ state_dir: './state' });
+// @ts-expect-error: closed sets
+new App({ store: { kind: 'redis' } });
+// @ts-expect-error: a slip of the pen
+new App({ queues: { ready: { capcity: 5 } } });
+// @ts-expect-error: tasks are defined by app.task
+new App({ tasks: [] });
+
+// — inferred from the function
+const pullOrder = app.task({ name: 'pull_order', maxRetry: 3, timeoutSeconds: 30 }, async (date: string) => {
+  return [{ id: date.length, amount: 1 }] as Order[];
+});
+expectTrue<Same<typeof pullOrder, TaskHandle<string, Order[]>>>();
+const count = app.task({ name: 'count' }, (input: { readonly of: Order[] }, context) => {
+  context.progress(0.5);
+  // @ts-expect-error: the context has no such member
+  context.nothing;
+  return input.of.length;
+});
+expectTrue<Same<typeof count, TaskHandle<{ readonly of: Order[] }, number>>>();
+const nothing = app.task({ name: 'nothing' }, () => {});
+expectTrue<Same<typeof nothing, TaskHandle<unknown, void>>>();
+
+// — what a trigger takes and gives
+export async function triggers(): Promise<void> {
+  const orders = await app.trigger(pullOrder, '2026-01-01', { wait: true });
+  expectTrue<Same<typeof orders, SucceededRun<Order[]>>>();
+  const [first] = orders.result;
+  first?.amount satisfies number | undefined;
+  const accepted = await app.trigger(pullOrder, '2026-01-01', { inMs: 5 });
+  accepted.id satisfies string;
+  // @ts-expect-error: a run that was not waited for has no result
+  accepted.result;
+  // @ts-expect-error: the input is a text
+  await app.trigger(pullOrder, 5);
+  // @ts-expect-error: the input is missing
+  await app.trigger(pullOrder);
+  // @ts-expect-error: the input is missing, also where its end is waited for
+  await app.trigger(pullOrder, undefined, { wait: true });
+  // @ts-expect-error: a part of the input is missing
+  await app.trigger(count, {});
+  await app.trigger(nothing);
+  (await app.trigger(nothing, undefined, { wait: true })).result satisfies null;
+  // @ts-expect-error: a handle, not a name
+  await app.trigger('pull_order', '2026-01-01');
+  const shown: AppRun | null = await app.run(accepted.id);
+  shown?.result satisfies unknown;
+  // @ts-expect-error: no such state
+  await app.runs({ task: pullOrder, state: 'done' });
+}
+
+// — a result is what JSON leaves of it
+const dated = app.task({ name: 'dated' }, () => ({ at: new Date(), note: 'x' }));
+export async function results(): Promise<void> {
+  const { result } = await app.trigger(dated, undefined, { wait: true });
+  result.at satisfies string;
+  // @ts-expect-error: a date comes back as a text
+  result.at.getTime();
+}
+
+// — a task that starts by itself has all of its input from `with`
+const url = (input: { readonly url: string; readonly retries?: number }) => input.url;
+const poll = app.task(
+  { name: 'poll', every: '30s', group: 'api', with: { url: 'https://example.org' } },
+  url,
+);
+export const again = () => app.trigger(poll, { retries: 2 }).then(() => app.trigger(poll));
+// @ts-expect-error: nobody gives it the url
+app.task({ name: 'poll-nothing', every: '30s' }, url);
+// @ts-expect-error: nor here
+app.task({ name: 'poll-at-start', runOnStart: true, with: { retries: 1 } }, url);
+// @ts-expect-error: of the wrong type
+app.task({ name: 'poll-wrong', with: { url: 5 } }, url);
+// @ts-expect-error: a schedule gives no text
+app.task({ name: 'pull-nightly', schedule: '0 2 * * *' }, async (date: string) => date);
+app.task(
+  { name: 'tick', schedule: '0 2 * * *', overlap: 'queue-one' },
+  (input: { force?: boolean }) => input,
+);
+app.task({ name: 'files', each: { files: './in/*' }, every: '5s' }, (input: { path: string }) => input.path);
+// @ts-expect-error: no such policy
+app.task({ name: 'policy', overlap: 'sometimes' }, () => {});
+// @ts-expect-error: a function has no thread of its own
+app.task({ name: 'thread', kind: 'cpu' }, () => {});
+// @ts-expect-error: a slip of the pen
+app.task({ name: 'slip', maxRetries: 3 }, () => {});
+
+// — modules and built-in handlers
+const module = new URL('../modules/digest.ts', import.meta.url);
+const digest = app.task<{ text: string }, { sha256: string }>({ name: 'digest', kind: 'cpu', module });
+expectTrue<Same<typeof digest, TaskHandle<{ text: string }, { sha256: string }>>>();
+export const hexOf = async () => (await app.trigger(digest, { text: 'a' }, { wait: true })).result.sha256;
+// @ts-expect-error: the input of the module
+export const wrongInput = () => app.trigger(digest, { txt: 'a' });
+const untyped = app.task({ name: 'untyped', kind: 'cpu', module });
+export const loose = async () =>
+  (await app.trigger(untyped, { text: 'a' }, { wait: true })).result satisfies unknown;
+app.task({ name: 'hash', handler: 'hash', with: { algorithm: 'sha256' }, each: { files: './in/*' } });
+// @ts-expect-error: a task runs something
+app.task({ name: 'empty' });
+// @ts-expect-error: one of both
+app.task({ name: 'both', module, handler: 'hash' });
+
+// — events
+app.on('runEnded', (run) => run.durationMs satisfies number | null);
+app.on('fault', (error) => error.code satisfies string);
+// @ts-expect-error: no such event
+app.on('ended', () => {});
