@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { DaemonProcess } from '../support/daemon-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const WAIT_MS = 2500;
+const WAIT_MS = 2000;
 
 test('trigger --in: kept over kill -9, shown and cancelled by any daemon, begun when its time has come', async (t) => {
   const dir = tempDir(t);
@@ -20,10 +20,8 @@ test('trigger --in: kept over kill -9, shown and cancelled by any daemon, begun 
   const second = await DaemonProcess.start(t, dir, config);
   const { value } = await second.json('runs', '--state', 'pending');
   const pending = (value as { runs: { run: string; due_at: string }[] }).runs;
-  assert.deepEqual(
-    new Set(pending.map(({ run, due_at }) => `${run} ${due_at}`)),
-    new Set([soon, never].map(({ run, due_at }) => `${run} ${due_at}`)),
-  );
+  // On a slow machine the other one may have begun.
+  assert.equal(pending.find(({ run }) => run === never.run)?.due_at, never.due_at);
   assert.equal((await second.command('cancel', never.run)).code, 0);
   const begun = await second.line(({ msg, run }) => msg === 'run succeeded' && run === soon.run);
   assert.ok(Date.parse(begun.time as string) >= Date.parse(soon.due_at));

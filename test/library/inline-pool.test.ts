@@ -136,7 +136,11 @@ test('a timeout tells the function, and takes the slot from one that does not he
 test('a cancel reaches what runs, and what still waits for the journal', async () => {
   const rig = new Rig();
   rig.add('running', heeds);
-  rig.add('waiting', () => assert.fail('must not begin'), { after: 7 });
+  let begun = false;
+  const begin = () => {
+    begun = true;
+  };
+  rig.add('waiting', begin, { after: 7 });
   rig.add('kept', () => 'ran', { after: 3 });
   await rig.clock.advance(0);
   assert.equal(rig.pool.active, 3);
@@ -150,9 +154,12 @@ test('a cancel reaches what runs, and what still waits for the journal', async (
     ['running@1', 'cancelled'],
     ['waiting@1', 'cancelled'],
   ]);
+  // Who waited longer has been told by then.
+  const kept = rig.mark.wait(7);
   rig.mark.advance(7);
+  await kept;
   await rig.clock.advance(0);
-  assert.equal(rig.outcomes.length, 3);
+  assert.deepEqual([rig.outcomes.length, rig.pool.lateOutcomes, begun], [3, 0, false]);
 });
 
 test('functions that end at once leave the event loop its turns, and slots are a bound', async () => {
