@@ -21,7 +21,7 @@ test('a run at the end of a gap says which local time it stands for; the others 
     { directory: dir, cores: 2, builtIns: builtInHandlers, parseCron },
   );
   const lines: unknown[] = [];
-  const { scheduler, runs, system } = wireDaemon({
+  const { scheduler, runs, pools, system } = wireDaemon({
     config,
     version: 'test',
     clock,
@@ -40,8 +40,9 @@ test('a run at the end of a gap says which local time it stands for; the others 
   scheduler.start();
   await clock.advance(8 * 86_400_000);
   scheduler.stop();
-  runs.close();
-  system.close();
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  runs.destroy();
+  await system.close();
   assert.deepEqual(lines, [
     {
       level: 'info',
