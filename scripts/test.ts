@@ -1,7 +1,7 @@
 /**
- * Runs the tests, in two processes of the test runner side by side: the tests of parts share one process, because one
- * for each file would take longer to start than most of them run; those that start daemons, end threads or measure their
- * own process have one a file. What the first prints is shown when it has ended.
+ * Runs the tests, in several processes of the test runner side by side: the tests of parts share two processes, because
+ * one for each file would take longer to start than most of them run; those that start daemons, end threads or measure
+ * their own process have one a file. What the shared ones print is shown when they have ended.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,12 +9,14 @@ import { readdirSync } from 'node:fs';
 
 /** A process a file. */
 const APART = ['binary', 'bench', 'cpu', 'daemon', 'kill', 'memory'];
-/** Files at one time, beside the process of all others: two cores, and much waiting for processes. */
+/** Files at one time, beside the shared processes: two cores, and much waiting for processes. */
 const CONCURRENCY = 3;
+/** In one process; all that are not named share the other. */
+const WITH_FILES = ['files', 'io', 'library', 'store'];
 const TIMEOUT_MS = 120_000;
 
-const folders = readdirSync('test', { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !APART.includes(entry.name))
+const others = readdirSync('test', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && ![...APART, ...WITH_FILES].includes(entry.name))
   .map((entry) => entry.name);
 
 async function runTests(
@@ -40,7 +42,8 @@ async function runTests(
 }
 
 const passed = await Promise.all([
-  runTests(folders, ['--test-isolation=none'], false),
+  runTests(others, ['--test-isolation=none'], false),
+  runTests(WITH_FILES, ['--test-isolation=none'], false),
   runTests(APART, [`--test-concurrency=${CONCURRENCY}`], true),
 ]);
 process.exitCode = passed.every(Boolean) ? 0 : 1;
