@@ -10,7 +10,7 @@ import { readdirSync } from 'node:fs';
 /** A process a file. */
 const APART = ['binary', 'bench', 'cpu', 'daemon', 'kill', 'memory'];
 /** Files at one time, beside the shared processes: two cores, and much waiting for processes. */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 /** In one process; all that are not named share the other. */
 const WITH_FILES = ['files', 'io', 'library', 'store'];
 const TIMEOUT_MS = 120_000;
