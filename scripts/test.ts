@@ -12,7 +12,7 @@ const APART = ['binary', 'bench', 'cpu', 'daemon', 'kill', 'memory'];
 /** Files at one time, beside the shared processes: two cores, and much waiting for processes. */
 const CONCURRENCY = 4;
 /** In one process; all that are not named share the other. */
-const WITH_FILES = ['files', 'io', 'library', 'store'];
+const WITH_FILES = ['files', 'io', 'store'];
 const TIMEOUT_MS = 120_000;
 
 const others = readdirSync('test', { withFileTypes: true })
