@@ -16,8 +16,9 @@ test('stopped and continued: told with its size, the missed runs as one, and cou
   daemon.child.kill('SIGSTOP');
   await new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
   daemon.child.kill('SIGCONT');
-  const told = await daemon.line(({ msg }) => msg === 'the process stood still');
-  assert.ok(Number(told.seconds) > STOPPED_MS / 1000 - 1.1, `${told.seconds} s`);
+  // A busy machine may have made it stand still before, for less.
+  const isLong = (seconds: unknown) => Number(seconds) > STOPPED_MS / 1000 - 1.1;
+  await daemon.line(({ msg, seconds }) => msg === 'the process stood still' && isLong(seconds));
   const { missed } = await daemon.line(({ msg }) => msg === 'occurrences missed');
   assert.ok(Number(missed) >= 1);
   assert.ok(

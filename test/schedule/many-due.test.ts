@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DUE_PER_TURN, TIMER_CAP_MS } from '../../src/actors/delay/delay-engine.ts';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
+import { GarbageCollector } from '../../src/actors/kernel/index.ts';
 import { occurrenceId } from '../../src/actors/runs/index.ts';
 import { Scheduler } from '../../src/main/schedule/index.ts';
 import { setup, taskSpec } from '../runs/runs-setup.ts';
@@ -132,6 +133,8 @@ function many(instantOf: (index: number) => number) {
     onEnded: () => assert.fail('a one-shot has no stop_at'),
   });
   scheduler.start();
+  // What other tests have left behind is not to be collected in one of the turns.
+  new GarbageCollector().collect();
   return { ...rig, turns, scheduler };
 }
 
