@@ -74,7 +74,7 @@ for (const kind of ['pipe', 'file'] as const) {
       shutdown: { grace_seconds: 2 },
       handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
       log: kind === 'file' ? { file: './colibri.log' } : {},
-      tasks: names.map((name) => ({ name, kind: 'io', handler: 'chatty', timeout_seconds: 1 })),
+      tasks: names.map((name) => ({ name, kind: 'io', handler: 'chatty' })),
     });
     const fifo = join(dir, 'fifo');
     execFileSync('mkfifo', [fifo]);
