@@ -1,0 +1,169 @@
+/**
+ * A flow for people: what its steps are, how they did, how long they took. In the terminal a line a step, stage by stage: a
+ * stage holds what may run side by side. As a graph for Graphviz and Mermaid. Names and texts are escaped for each. Pure.
+ */
+import { printable } from '../kernel/index.ts';
+import type { FlowEnd, StepReason } from './flow-events.ts';
+import type { FlowGraph } from './flow-graph.ts';
+import type { StepState } from './step-states.ts';
+
+/** One step as it is shown. */
+export interface StepShown {
+  readonly state: StepState;
+  /** Null: it is not over. */
+  readonly reason: StepReason | null;
+  /** The step before it that is to blame. */
+  readonly cause: number | null;
+  readonly detail: string | null;
+  /** Null: it has not begun. */
+  readonly durationMs: number | null;
+  readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+}
+
+/** A flow run, or with no steps the flow as the config has it. */
+export interface FlowShown {
+  readonly name: string;
+  readonly graph: FlowGraph;
+  readonly steps: readonly StepShown[] | null;
+}
+
+export interface FlowTextOptions {
+  /** Colours, or none. */
+  readonly paint?: (state: StepState, text: string) => string;
+  readonly durationText: (ms: number) => string;
+}
+
+const SIGNS: Readonly<Record<StepState, string>> = {
+  pending: '·',
+  ready: '○',
+  running: '▶',
+  success: '✓',
+  failed: '✗',
+  skipped: '-',
+  cancelled: '⊘',
+};
+
+/** Upstreams named on one line; of more, the number. */
+const MAX_NAMED = 4;
+/** A column of names is no wider: longer ones push their line. */
+const WIDEST_NAME = 40;
+
+export function flowLines(flow: FlowShown, options: FlowTextOptions): string[] {
+  const { graph, steps } = flow;
+  const nameWidth = Math.min(WIDEST_NAME, Math.max(...graph.steps.map(({ task }) => printable(task).length)));
+  const durations = (steps ?? []).map(({ durationMs }) =>
+    durationMs === null ? '-' : options.durationText(durationMs),
+  );
+  const durationWidth = Math.max(0, ...durations.map((text) => text.length));
+  const stageWidth = String(depthOf(graph)).length;
+  let last = -1;
+  return byStage(graph).map((step) => {
+    const level = graph.level[step]!;
+    const stage = level === last ? '' : String(level + 1);
+    last = level;
+    const cells = [stage.padStart(stageWidth), ...stepCells(flow, step, { nameWidth, options })];
+    if (steps !== null) cells.push(durations[step]!.padStart(durationWidth));
+    cells.push(notesOf(flow, step));
+    return cells.join('  ').trimEnd();
+  });
+}
+
+/** `failed: step check_orders failed`, for the end of a flow run. */
+export function flowEndText({ state, reason, step }: FlowEnd, graph: FlowGraph): string {
+  const name = step === null ? '' : printable(graph.nameOf(step));
+  switch (reason) {
+    case 'done':
+      return state;
+    case 'timed-out':
+      return `${state}: the flow took longer than its timeout, with step ${name} not over`;
+    case 'step-failed':
+      return `${state}: step ${name} failed`;
+    case 'cancelled':
+      return state;
+    case 'step-cancelled':
+      return `${state}: the run of step ${name} was cancelled`;
+    case 'step-skipped':
+      return `${state}: step ${name} did not run`;
+  }
+}
+
+/** Why a step ended as it did; nothing for one that did what it should. */
+export function stepReasonText(shown: StepShown, graph: FlowGraph): string {
+  const { reason, cause, detail } = shown;
+  const said = detail === null ? '' : `: ${printable(detail)}`;
+  switch (reason) {
+    case null:
+    case 'done':
+      return '';
+    case 'taken-over':
+      return 'result taken over from an earlier run';
+    case 'run-failed':
+      return detail === null ? 'its run failed' : printable(detail);
+    case 'not-expected':
+      return `not as expected${said}`;
+    case 'no-input':
+      return `no input${said}`;
+    case 'task-removed':
+      return 'its task is gone from the config';
+    case 'run-lost':
+      return 'its run is not known any more';
+    case 'item-failed':
+      return detail === null ? 'an item did not succeed' : printable(detail);
+    case 'run-skipped':
+      return `its run was skipped${said}`;
+    case 'run-cancelled':
+      return 'its run was cancelled';
+    case 'upstream':
+      return cause === null
+        ? 'a step before it did not succeed'
+        : `${printable(graph.nameOf(cause))} did not succeed`;
+    case 'flow-cancelled':
+      return 'the flow was cancelled';
+    case 'flow-timed-out':
+      return 'the flow took longer than its timeout';
+  }
+}
+
+interface Cells {
+  readonly nameWidth: number;
+  readonly options: FlowTextOptions;
+}
+
+function stepCells({ graph, steps }: FlowShown, step: number, { nameWidth, options }: Cells): string[] {
+  const name = printable(graph.nameOf(step)).padEnd(nameWidth);
+  const shown = steps?.[step];
+  if (shown === undefined) return [name];
+  const { state } = shown;
+  const paint = options.paint ?? ((_: StepState, text: string) => text);
+  return [`${paint(state, SIGNS[state])} ${name}`, paint(state, state.padEnd('cancelled'.length))];
+}
+
+function notesOf({ graph, steps }: FlowShown, step: number): string {
+  const notes: string[] = [];
+  const ups = graph.upstreamOf(step);
+  if (ups.length > 0) notes.push(`← ${upstreamText(graph, ups)}`);
+  const { each } = graph.steps[step]!;
+  const shown = steps?.[step];
+  if (shown?.items != null) {
+    const { size, succeeded, failed } = shown.items;
+    notes.push(`${succeeded} of ${size} items${failed === 0 ? '' : `, ${failed} failed`}`);
+  } else if (each !== null) notes.push(`each, ${each.concurrency} at a time`);
+  const reason = shown === undefined ? '' : stepReasonText(shown, graph);
+  if (reason !== '') notes.push(reason);
+  return notes.join('  · ');
+}
+
+function upstreamText(graph: FlowGraph, ups: readonly number[]): string {
+  const names = ups.slice(0, MAX_NAMED).map((up) => printable(graph.nameOf(up)));
+  const more = ups.length - names.length;
+  return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
+}
+
+/** Steps by the stage they stand in, and as they were written within it. */
+function byStage(graph: FlowGraph): number[] {
+  return [...graph.steps.keys()].sort((a, b) => graph.level[a]! - graph.level[b]! || a - b);
+}
+
+function depthOf(graph: FlowGraph): number {
+  return 1 + Math.max(...Array.from(graph.level));
+}

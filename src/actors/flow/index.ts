@@ -1,0 +1,57 @@
+/** The face of the flows: graphs, flow runs, templates, guards, and how they are shown. All of it is pure. */
+export { type CheckedFlow, checkFlow } from './check-flow.ts';
+export {
+  EXPECTATION_SCHEMA,
+  type Expectation,
+  measureOf,
+  parseExpectation,
+  type RawExpectation,
+  unmetExpectation,
+} from './expectations.ts';
+export { MAX_FLOW_ITEMS } from './fan-out.ts';
+export { flowDot, flowMermaid } from './flow-drawing.ts';
+export { endOfFlow } from './flow-end.ts';
+export {
+  type FailureReason,
+  type FlowEffect,
+  type FlowEnd,
+  FlowEndReason,
+  type FlowEvent,
+  NOTHING_SEEN,
+  type SeenRun,
+  type SeenRuns,
+  StepReason,
+  type StopReason,
+} from './flow-events.ts';
+export {
+  type EachItem,
+  FlowGraph,
+  ItemFailurePolicy,
+  MAX_FLOW_DEPTH,
+  MAX_FLOW_STEPS,
+  type StepSpec,
+  UpstreamFailurePolicy,
+} from './flow-graph.ts';
+export type { FlowProblem } from './flow-problem.ts';
+export { FlowRun, type FlowRunOptions } from './flow-run.ts';
+export { type FlowShown, flowEndText, flowLines, type StepShown, stepReasonText } from './flow-text.ts';
+export { type EarlierStep, type RerunChoice, stepsTakenOver } from './rerun.ts';
+export { isStepOver, STEP_STATES, STEP_TRANSITIONS, type StepEnd, StepState } from './step-states.ts';
+export {
+  FLOW_FIELDS,
+  parseSource,
+  parseTemplateText,
+  type TemplateScope,
+  type ValueSource,
+} from './template-text.ts';
+export {
+  fillTemplate,
+  fillText,
+  isConstant,
+  listOf,
+  MAX_FILLED_LENGTH,
+  MAX_TEMPLATE_DEPTH,
+  parseTemplate,
+  type Template,
+  type TemplateValues,
+} from './templates.ts';

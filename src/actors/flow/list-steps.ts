@@ -1,0 +1,158 @@
+/**
+ * The steps of one flow run that run over a list: their items begin so many at a time, and the step is over when no item runs and
+ * none is going to.
+ *
+ *   list ─▶ listed ─▶ items start, as places get free ─▶ all succeeded: success; one did not: failed; stopped: cancelled
+ */
+import { FanOut, MAX_FLOW_ITEMS } from './fan-out.ts';
+import {
+  eventOfSeen,
+  type FlowEffect,
+  type FlowEvent,
+  type SeenRun,
+  type SeenRuns,
+  type StopReason,
+} from './flow-events.ts';
+import type { EachItem, FlowGraph } from './flow-graph.ts';
+import type { StepEnding, StepTable } from './step-table.ts';
+
+export interface ListStepsPorts {
+  readonly emit: (effect: FlowEffect) => void;
+  readonly over: (ending: StepEnding) => void;
+  /** Its list is not known: asks for it, or ends it where nothing begins any more. */
+  readonly start: (step: number) => void;
+  readonly stopping: () => StopReason | null;
+}
+
+export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'failed'>;
+
+export class ListSteps {
+  readonly #graph: FlowGraph;
+  readonly #steps: StepTable;
+  readonly #ports: ListStepsPorts;
+  readonly #fans = new Map<number, FanOut>();
+
+  constructor(graph: FlowGraph, steps: StepTable, ports: ListStepsPorts) {
+    this.#graph = graph;
+    this.#steps = steps;
+    this.#ports = ports;
+  }
+
+  countsOf(step: number): ListCounts | null {
+    return this.#fans.get(step) ?? null;
+  }
+
+  listed(step: number, items: number): void {
+    const { each } = this.#graph.steps[step]!;
+    if (each === null || this.#fans.has(step)) return;
+    const fan = this.#fanOut(step, items, each);
+    if (fan !== null) this.#goOn(step, fan);
+  }
+
+  /** Of an item; or, as long as there are none, of the step: its list could not be found, or its task is gone. */
+  take(event: Exclude<FlowEvent, { kind: 'stop' | 'listed' }>): void {
+    const { step, item, kind } = event;
+    const fan = this.#fans.get(step);
+    if (fan === undefined) {
+      if (kind === 'failed' && item === null) {
+        this.#steps.keepDetail(step, event.detail);
+        this.#over({ step, state: 'failed', reason: event.reason });
+      } else if (kind === 'orphaned' && item === null) {
+        this.#over({ step, state: 'failed', reason: 'task-removed' });
+      }
+      return;
+    }
+    if (item === null || kind === 'began') return;
+    this.#ended(step, item, kind);
+    this.#goOn(step, fan);
+  }
+
+  /** Nothing more begins. */
+  stop(step: number): void {
+    const fan = this.#fans.get(step);
+    if (fan === undefined) return this.#ports.start(step);
+    fan.close();
+    this.#cancelActive(step, fan);
+    this.#goOn(step, fan);
+  }
+
+  sweep(step: number, seen: SeenRuns): void {
+    const fan = this.#fans.get(step) ?? this.#takeUp(step, seen);
+    if (fan === null) return;
+    const lost: number[] = [];
+    for (const item of fan.activeItems()) {
+      const run = seen.run(step, item);
+      if (run === null) lost.push(item);
+      else this.#saw(step, item, run);
+    }
+    // Only now it is known whether more of them may begin.
+    for (const item of lost) {
+      if (fan.isClosed) fan.end(item, false);
+      else this.#ports.emit({ kind: 'start', step, item });
+    }
+    this.#goOn(step, fan);
+  }
+
+  /** Of a flow run of before, or one whose `listed` was lost; those of its items that have a run are active. */
+  #takeUp(step: number, seen: SeenRuns): FanOut | null {
+    const items = seen.items(step);
+    if (items === null) {
+      this.#ports.start(step);
+      return null;
+    }
+    const fan = this.#fanOut(step, items, this.#graph.steps[step]!.each!);
+    if (fan === null) return null;
+    if (this.#ports.stopping() !== null) fan.close();
+    for (let item = 0; item < items; item++) if (seen.run(step, item) !== null) fan.adopt(item);
+    return fan;
+  }
+
+  #fanOut(step: number, items: number, each: EachItem): FanOut | null {
+    if (!(items >= 0 && items <= MAX_FLOW_ITEMS)) {
+      this.#steps.keepDetail(step, `expected a list of at most ${MAX_FLOW_ITEMS} items, got ${items}`);
+      this.#over({ step, state: 'failed', reason: 'no-input' });
+      return null;
+    }
+    const fan = new FanOut(items, each);
+    this.#fans.set(step, fan);
+    this.#steps.move(step, 'running');
+    return fan;
+  }
+
+  #saw(step: number, item: number, run: SeenRun): void {
+    const kind = eventOfSeen(run, { step, item })?.kind ?? 'began';
+    if (kind !== 'began') this.#ended(step, item, kind);
+    else if (this.#fans.get(step)!.isClosed) this.#ports.emit({ kind: 'cancel', step, item });
+  }
+
+  #ended(step: number, item: number, kind: FlowEvent['kind']): void {
+    const fan = this.#fans.get(step)!;
+    const wasClosed = fan.isClosed;
+    if (!fan.end(item, kind === 'succeeded')) return;
+    // It would wait for its task to come back.
+    if (kind === 'orphaned') this.#ports.emit({ kind: 'cancel', step, item });
+    if (fan.isClosed && !wasClosed) this.#cancelActive(step, fan);
+  }
+
+  #goOn(step: number, fan: FanOut): void {
+    for (let item = fan.begin(); item >= 0; item = fan.begin()) {
+      this.#ports.emit({ kind: 'start', step, item });
+    }
+    if (!fan.isOver) return;
+    const stopping = this.#ports.stopping();
+    if (fan.succeeded === fan.size) return this.#over({ step, state: 'success', reason: 'done' });
+    if (stopping !== null) return this.#over({ step, state: 'cancelled', reason: stopping });
+    const first = `the first is item ${fan.firstFailed + 1}`;
+    this.#steps.keepDetail(step, `${fan.failed} of ${fan.size} items did not succeed, ${first}`);
+    this.#over({ step, state: 'failed', reason: 'item-failed' });
+  }
+
+  #cancelActive(step: number, fan: FanOut): void {
+    for (const item of fan.activeItems()) this.#ports.emit({ kind: 'cancel', step, item });
+  }
+
+  #over(ending: StepEnding): void {
+    this.#fans.delete(ending.step);
+    this.#ports.over(ending);
+  }
+}

@@ -1,0 +1,55 @@
+/** Which steps of an earlier run of a flow a new one takes over, and which run again. Pure. */
+import { didYouMean } from '../kernel/check-schema.ts';
+import { ColibriError } from '../kernel/errors.ts';
+import type { FlowGraph } from './flow-graph.ts';
+import type { StepState } from './step-states.ts';
+
+/** `whole`: every step; `failed`: those that did not succeed; `from`: those, and a step that did. Each with all behind it. */
+export type RerunChoice =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'from'; readonly step: string };
+
+export interface EarlierStep {
+  readonly state: StepState;
+  /** Where its result is. */
+  readonly result: string;
+}
+
+/**
+ * Step of the graph → where its result is, for `FlowRunOptions.takenOver`. Steps are matched by name, as the graph may be
+ * another one by now: one that was not there then runs. What is behind a step that runs again would have a result of something
+ * that is no more, and so runs too: a step that is taken over has only such steps before it. Throws `usage`.
+ */
+export function stepsTakenOver(
+  graph: FlowGraph,
+  earlier: ReadonlyMap<string, EarlierStep>,
+  choice: RerunChoice,
+): ReadonlyMap<number, string> {
+  const takenOver = new Map<number, string>();
+  if (choice.kind === 'whole') return takenOver;
+  const from = choice.kind === 'from' ? stepNamed(graph, choice.step) : -1;
+  for (let at = 0; at < graph.order.length; at++) {
+    const step = graph.order[at]!;
+    const before = earlier.get(graph.nameOf(step));
+    if (step === from || before?.state !== 'success') continue;
+    if (graph.upstreamOf(step).every((up) => takenOver.has(up))) takenOver.set(step, before.result);
+  }
+  if (takenOver.size === graph.size) {
+    throw new ColibriError(
+      'usage',
+      'expected a step that did not succeed, got none; run the whole flow again, or from a step',
+    );
+  }
+  return takenOver;
+}
+
+function stepNamed(graph: FlowGraph, name: string): number {
+  const step = graph.indexOf(name);
+  if (step >= 0) return step;
+  const hint = didYouMean(
+    name,
+    graph.steps.map(({ task }) => task),
+  );
+  throw new ColibriError('usage', `expected a step of the flow, got ${JSON.stringify(name)}${hint}`);
+}

@@ -1,0 +1,163 @@
+/**
+ * The text between the braces: `{{ steps.pull_order.result.date }}`, `{{ payload.customer }}`, `{{ item }}`, `{{ flow.run }}`,
+ * or a text in quotes that stands for itself: `{{ "{{" }}`. A place and nothing else: no calls, no operators. Pure.
+ */
+import { describeValue, didYouMean, type SchemaPath } from '../kernel/check-schema.ts';
+import { parseValuePath } from './value-path.ts';
+
+/** Where a value comes from, and the way into it. */
+export type ValueSource =
+  | { readonly kind: 'payload' | 'item'; readonly path: SchemaPath }
+  | { readonly kind: 'step'; readonly step: string; readonly path: SchemaPath }
+  | { readonly kind: 'flow'; readonly field: FlowField };
+
+/** What a flow run says of itself. `due`: the instant it stands for, ISO 8601. */
+export const FLOW_FIELDS = ['name', 'run', 'due'] as const;
+export type FlowField = (typeof FLOW_FIELDS)[number];
+
+export type TextPart = { readonly text: string } | { readonly source: ValueSource };
+
+/** What may be named where the template stands. */
+export interface TemplateScope {
+  /** All steps of the flow. */
+  readonly steps: ReadonlySet<string>;
+  /** Those that are over when this one starts, direct or not. */
+  readonly upstream: ReadonlySet<string>;
+  /** Whether it stands in a step with `each`. */
+  readonly hasItem: boolean;
+}
+
+const ROOTS = ['payload', 'steps', 'item', 'flow'] as const;
+
+/** Whether there is anything to be filled in. */
+export function hasTemplate(text: string): boolean {
+  return text.includes('{{');
+}
+
+/** The parts of a text in order; what is wrong with it is a sentence. */
+export function parseTemplateText(
+  text: string,
+  scope: TemplateScope,
+): { readonly parts: readonly TextPart[] } | { readonly problem: string } {
+  const parts: TextPart[] = [];
+  let at = 0;
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    if (open > at) parts.push({ text: text.slice(at, open) });
+    const close = endOfExpression(text, open + 2);
+    if (close < 0) {
+      return {
+        problem: `expected }} after ${describeValue(text.slice(open, open + 40))}, got none; ${LITERAL}`,
+      };
+    }
+    const expression = text.slice(open + 2, close).trim();
+    const part = parseExpression(expression, scope);
+    if ('problem' in part) return part;
+    parts.push(part);
+    at = close + 2;
+  }
+  if (at < text.length) parts.push({ text: text.slice(at) });
+  return { parts };
+}
+
+/** The one place that a text names and nothing else, as for a list. */
+export function parseSource(
+  text: string,
+  scope: TemplateScope,
+): { readonly source: ValueSource } | { readonly problem: string } {
+  const parsed = parseTemplateText(text, scope);
+  if ('problem' in parsed) return parsed;
+  const [only, ...more] = parsed.parts;
+  if (only !== undefined && 'source' in only && more.length === 0) return { source: only.source };
+  return { problem: `expected one template such as {{ steps.NAME.result }}, got ${describeValue(text)}` };
+}
+
+const LITERAL = 'braces that mean themselves are written {{ "{{" }}';
+
+/** Braces within quotes do not end it. −1: it has no end. */
+function endOfExpression(text: string, from: number): number {
+  let quoted = false;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '"') quoted = !quoted;
+    else if (quoted && text[at] === '\\') at++;
+    else if (!quoted && text.startsWith('}}', at)) return at;
+  }
+  return -1;
+}
+
+function parseExpression(expression: string, scope: TemplateScope): TextPart | { readonly problem: string } {
+  if (expression.startsWith('"')) {
+    const literal = parsedText(expression);
+    return literal === null
+      ? { problem: `expected a text in quotes, got ${describeValue(expression)}` }
+      : { text: literal };
+  }
+  if (!/^[a-z]/.test(expression)) {
+    return { problem: `expected ${namesOf(ROOTS)}, got ${describeValue(expression)}; ${LITERAL}` };
+  }
+  const parsed = parseValuePath(expression);
+  if ('problem' in parsed) return { problem: `{{ ${expression.slice(0, 80)} }}: ${parsed.problem}` };
+  const source = sourceOf(parsed.path, scope);
+  return 'problem' in source ? source : { source };
+}
+
+function parsedText(expression: string): string | null {
+  try {
+    const value: unknown = JSON.parse(expression);
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function sourceOf(path: SchemaPath, scope: TemplateScope): ValueSource | { readonly problem: string } {
+  const [root, ...rest] = path;
+  switch (root) {
+    case 'payload':
+      return { kind: 'payload', path: rest };
+    case 'item':
+      if (scope.hasItem) return { kind: 'item', path: rest };
+      return {
+        problem: 'expected a step with each, got item in one without; add each, or name payload or steps',
+      };
+    case 'steps':
+      return stepSource(rest, scope);
+    case 'flow':
+      return flowSource(rest);
+    default: {
+      const remedy = didYouMean(String(root), ROOTS) || `; ${LITERAL}`;
+      return { problem: `expected ${namesOf(ROOTS)}, got ${describeValue(root)}${remedy}` };
+    }
+  }
+}
+
+function stepSource(
+  [step, word, ...path]: SchemaPath,
+  { steps, upstream }: TemplateScope,
+): ValueSource | { readonly problem: string } {
+  if (typeof step !== 'string') return { problem: 'expected steps.NAME.result, got no name' };
+  if (!steps.has(step)) {
+    return { problem: `expected a step of this flow, got ${describeValue(step)}${didYouMean(step, steps)}` };
+  }
+  if (!upstream.has(step)) {
+    const remedy = `add ${step} to depends_on`;
+    return {
+      problem: `expected a step that is over when this one starts, got ${describeValue(step)}; ${remedy}`,
+    };
+  }
+  if (word !== 'result') {
+    const got = word === undefined ? 'nothing' : describeValue(word);
+    return { problem: `expected result after steps.${step}, got ${got}` };
+  }
+  return { kind: 'step', step, path };
+}
+
+function flowSource([word, ...rest]: SchemaPath): ValueSource | { readonly problem: string } {
+  const field = FLOW_FIELDS.find((known) => known === word);
+  if (field !== undefined && rest.length === 0) return { kind: 'flow', field };
+  const names = namesOf(FLOW_FIELDS.map((known) => `flow.${known}`));
+  return { problem: `expected ${names}, got ${describeValue(['flow', word, ...rest].join('.'))}` };
+}
+
+function namesOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  fillTemplate,
+  fillText,
+  isConstant,
+  listOf,
+  MAX_FILLED_LENGTH,
+  MAX_TEMPLATE_DEPTH,
+  parseSource,
+  parseTemplate,
+  parseTemplateText,
+  type TemplateScope,
+  type TemplateValues,
+} from '../../src/actors/flow/index.ts';
+import { ColibriError } from '../../src/actors/kernel/index.ts';
+
+const scope: TemplateScope = {
+  steps: new Set(['pull_order', 'check-order', 'mail']),
+  upstream: new Set(['pull_order', 'check-order']),
+  hasItem: true,
+};
+
+const results: Readonly<Record<string, unknown>> = {
+  pull_order: { date: '2026-11-29', total: 12.5, orders: [{ id: 'a' }, { id: 'b' }], 'any key': true },
+  'check-order': null,
+};
+
+const values: TemplateValues = {
+  payload: { customer: 'Ann', deep: { list: [1, [2, 3]] } },
+  item: { id: 'a', size: 3 },
+  flow: { name: 'daily', run: 'daily@2026-11-29T02:00:00Z', due: '2026-11-29T02:00:00Z' },
+  resultOf: (step) => (Object.hasOwn(results, step) ? results[step] : undefined),
+};
+
+function fill(value: unknown, from: TemplateValues = values): unknown {
+  const { template, problems } = parseTemplate(value, scope);
+  assert.deepEqual(problems, []);
+  return JSON.parse(fillTemplate(template, from));
+}
+
+function problemOf(value: unknown, within: TemplateScope = scope): string {
+  const { problems } = parseTemplate(value, within);
+  assert.equal(problems.length, 1);
+  const [problem] = problems;
+  return `${problem!.path.join('.')}: ${problem!.message}`;
+}
+
+test('a value that is one template keeps its type, in a text it is written out', () => {
+  assert.deepEqual(fill('{{ steps.pull_order.result.orders }}'), [{ id: 'a' }, { id: 'b' }]);
+  assert.equal(fill('{{steps.pull_order.result.total}}'), 12.5);
+  assert.equal(fill('{{ steps.pull_order.result["any key"] }}'), true);
+  assert.equal(fill('{{ steps.check-order.result }}'), null);
+  assert.equal(fill('{{ payload.deep.list[1][0] }}'), 2);
+  assert.equal(fill('{{ item.size }}'), 3);
+  assert.equal(
+    fill('of {{ steps.pull_order.result.date }} for {{ payload.customer }}'),
+    'of 2026-11-29 for Ann',
+  );
+  assert.equal(fill(' {{ steps.pull_order.result.total }}'), ' 12.5');
+  assert.equal(fill('{{ item }}{{ steps.check-order.result }}'), '{"id":"a","size":3}null');
+  assert.equal(
+    fill('{{ flow.name }} {{ flow.run }} {{ flow.due }}'),
+    'daily daily@2026-11-29T02:00:00Z 2026-11-29T02:00:00Z',
+  );
+});
+
+test('templates are found at every depth, and what has none stays what it was', () => {
+  const written = { a: ['{{ item.id }}', { b: '{{ payload }}', c: [1.5, null, true, 'x'] }], 'k"ey': '' };
+  assert.deepEqual(fill(written), {
+    a: ['a', { b: values.payload, c: [1.5, null, true, 'x'] }],
+    'k"ey': '',
+  });
+  const { open } = parseTemplate(written, scope);
+  assert.deepEqual(open, [
+    ['a', 0],
+    ['a', 1, 'b'],
+  ]);
+  assert.ok(isConstant(parseTemplate({ a: [1, 'x', {}], b: '{{ "{{" }}' }, scope).template));
+  assert.ok(!isConstant(parseTemplate('{{ item }}', scope).template));
+});
+
+test('braces that mean themselves are written in quotes', () => {
+  assert.equal(fill('{{ "{{.Names}}" }}'), '{{.Names}}');
+  assert.equal(fill('a }} b'), 'a }} b');
+  assert.equal(fill('{{ "\\"}}" }}-{{ item.id }}'), '"}}-a');
+});
+
+test('what is filled in is not looked at for templates again', () => {
+  const payload = { customer: '{{ steps.pull_order.result.total }}' };
+  assert.equal(fill('for {{ payload.customer }}', { ...values, payload }), `for ${payload.customer}`);
+});
+
+test('what is wrong is said at its place when the config is loaded', () => {
+  assert.equal(
+    problemOf({ a: ['x', '{{ steps.pul_order.result }}'] }),
+    'a.1: expected a step of this flow, got "pul_order"; did you mean "pull_order"?',
+  );
+  assert.equal(
+    problemOf('{{ steps.mail.result }}'),
+    ': expected a step that is over when this one starts, got "mail"; add mail to depends_on',
+  );
+  assert.match(
+    problemOf('{{ steps.pull_order.date }}'),
+    /expected result after steps\.pull_order, got "date"/,
+  );
+  assert.match(problemOf('{{ steps }}'), /expected steps\.NAME\.result, got no name/);
+  assert.match(
+    problemOf('{{ paylod.x }}'),
+    /expected payload, steps, item or flow, got "paylod"; did you mean "payload"\?/,
+  );
+  assert.match(
+    problemOf('{{ item }}', { ...scope, hasItem: false }),
+    /expected a step with each, got item in one without/,
+  );
+  assert.match(problemOf('{{ flow.id }}'), /expected flow\.name, flow\.run or flow\.due, got "flow\.id"/);
+  assert.match(
+    problemOf('{{ payload.x'),
+    /expected }} after "{{ payload\.x", got none; braces that mean themselves/,
+  );
+  assert.match(
+    problemOf('{{.Names}}'),
+    /expected payload, steps, item or flow, got "\.Names"; braces that mean/,
+  );
+  assert.match(
+    problemOf('{{ payload.a + 1 }}'),
+    /expected a path such as orders\[0\]\.amount or \["any key"\], got " \+ 1"/,
+  );
+  assert.match(problemOf('{{ payload.f() }}'), /expected a path/);
+  assert.match(problemOf('{{ "a }}'), /expected }} after/);
+  assert.match(problemOf({ '{{ item }}': 1 }), /expected a key without \{\{ }}/);
+  assert.match(problemOf(`{{ payload${'.a'.repeat(40)} }}`), /expected a path of at most 32 steps/);
+});
+
+test('a value that is not there is an error that names its path, and how far the way goes', () => {
+  const errorOf = (text: string, from: TemplateValues = values): string => {
+    const { template } = parseTemplate(text, scope);
+    try {
+      fillTemplate(template, from);
+    } catch (error) {
+      assert.ok(error instanceof ColibriError && error.code === 'input-invalid');
+      return error.message;
+    }
+    return assert.fail('expected an error');
+  };
+  assert.equal(
+    errorOf('{{ steps.pull_order.result.orders[7].id }}'),
+    'expected a value at steps.pull_order.result.orders[7].id, got a list at steps.pull_order.result.orders',
+  );
+  assert.equal(
+    errorOf('{{ payload.custmer }}'),
+    'expected a value at payload.custmer, got an object at payload',
+  );
+  assert.equal(
+    errorOf('{{ steps.check-order.result.n }}'),
+    'expected a value at steps.check-order.result.n, got null at steps.check-order.result',
+  );
+  assert.equal(
+    errorOf('{{ steps.pull_order.result }}', { ...values, resultOf: () => undefined }),
+    'expected a value at steps.pull_order.result, got no steps.pull_order.result',
+  );
+});
+
+test('nothing of the language can be reached, whatever the path', () => {
+  const tricky = fc.constantFrom(
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'length',
+    'valueOf',
+    'a',
+    'then',
+  );
+  const data: unknown = JSON.parse('{"a":{"a":[{"a":1}]},"__proto__":{"a":2}}');
+  fc.assert(
+    fc.property(fc.array(tricky, { minLength: 1, maxLength: 4 }), (path) => {
+      const { template, problems } = parseTemplate(`{{ payload.${path.join('.')} }}`, scope);
+      assert.deepEqual(problems, []);
+      const own = path.reduce<unknown>(
+        (value, key) =>
+          typeof value === 'object' && value !== null && !Array.isArray(value)
+            ? Object.getOwnPropertyDescriptor(value, key)?.value
+            : undefined,
+        data,
+      );
+      const from = { ...values, payload: data };
+      if (own === undefined) assert.throws(() => fillTemplate(template, from), /expected a value at payload/);
+      else assert.equal(fillTemplate(template, from), JSON.stringify(own));
+    }),
+  );
+  assert.equal(
+    fillTemplate(parseTemplate(JSON.parse('{"__proto__":"{{ item.id }}"}'), scope).template, values),
+    '{"__proto__":"a"}',
+  );
+});
+
+test('depth and size are bounded', () => {
+  let nested: unknown = '{{ item }}';
+  for (let depth = 0; depth < MAX_TEMPLATE_DEPTH; depth++) nested = [nested];
+  assert.deepEqual(parseTemplate(nested, scope).problems, []);
+  assert.match(problemOf([nested]), /expected at most 32 levels of nesting, got more/);
+  const payload = 'x'.repeat(MAX_FILLED_LENGTH / 4);
+  const many = Array.from({ length: 1000 }, () => '{{ payload }}');
+  const tooLong = /expected an input of at most 262144 characters, got more; pass a path/;
+  assert.throws(() => fillTemplate(parseTemplate(many, scope).template, { ...values, payload }), tooLong);
+  assert.throws(
+    () => fillTemplate(parseTemplate(many.join(''), scope).template, { ...values, payload }),
+    tooLong,
+  );
+});
+
+test('any data comes through as it was, whole or written out', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (payload, text) => {
+      const plain = text.replaceAll('{', '(');
+      const from = { ...values, payload };
+      const json = JSON.stringify(payload);
+      const written = typeof payload === 'string' ? payload : json;
+      assert.equal(JSON.stringify(fill({ a: '{{ payload }}' }, from)), `{"a":${json}}`);
+      assert.equal(fill(`${plain}x{{ payload }}${plain}`, from), `${plain}x${written}${plain}`);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a hostile text is a problem or a template, and never throws', () => {
+  const piece = fc.constantFrom(
+    '{{',
+    '}}',
+    '"',
+    '\\',
+    ' ',
+    'payload',
+    '.',
+    'a',
+    '[0]',
+    '["',
+    '"]',
+    'steps.mail',
+    '{',
+    '}',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+      const parsed = parseTemplateText(pieces.join(''), scope);
+      if ('problem' in parsed) assert.ok(parsed.problem.length > 10);
+      else for (const part of parsed.parts) assert.ok('text' in part || 'source' in part);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a text for a key, and a list for each, are filled alike', () => {
+  const key = parseTemplateText('{{ payload.customer }}-{{ item.id }}', scope);
+  assert.ok('parts' in key);
+  assert.equal(fillText(key.parts, values), 'Ann-a');
+  assert.deepEqual(parseSource('{{ item }}', scope), { source: { kind: 'item', path: [] } });
+  for (const text of ['orders', 'x{{ item }}', '{{ "a" }}', '']) {
+    const parsed = parseSource(text, scope);
+    assert.ok('problem' in parsed && parsed.problem.startsWith('expected one template such as'));
+  }
+  assert.ok('problem' in parseSource('{{ steps.mail.result }}', scope));
+  const source = { kind: 'step', step: 'pull_order', path: ['orders'] } as const;
+  assert.deepEqual(listOf(source, values), [{ id: 'a' }, { id: 'b' }]);
+  assert.throws(
+    () => listOf({ ...source, path: ['date'] }, values),
+    /expected a list at steps\.pull_order\.result\.date, got "2026-11-29"/,
+  );
+});
