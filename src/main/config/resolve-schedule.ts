@@ -84,7 +84,9 @@ function resolveAt(at: string, path: SchemaPath, scope: ResolveScope): ScheduleS
   }
   const { nowMs } = scope.options;
   if (nowMs !== undefined && parsed.atMs < nowMs) {
-    scope.problems.warn(path, `expected an instant to come, got ${describeValue(at)}, which has passed`);
+    const got = describeValue(at);
+    const message = `expected an instant to come, got ${got}, which has passed: it runs only if the daemon missed it`;
+    scope.problems.warn(path, message);
   }
   return { kind: 'at', atMs: parsed.atMs };
 }
