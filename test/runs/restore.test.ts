@@ -106,7 +106,7 @@ test('pending runs wait for the one before them again', () => {
   runs.restore(stored('a@1'));
   runs.restore(stored('a@2', { state: 'pending' }));
   runs.restore(stored('a@3', { state: 'pending' }));
-  pool.wake();
+  runs.restored();
   assert.deepEqual([[...pool.held.keys()], depth('delayed')], [['a@1'], 2]);
   finish('a@1');
   assert.deepEqual([...pool.held.keys()], ['a@2']);
@@ -200,4 +200,20 @@ test('any mix of states: each run ends, each ready one runs, none twice at a tim
     }),
     { numRuns: 150 },
   );
+});
+
+test('a run that was to begin later, created before the one that runs: it waits for it', async () => {
+  const { runs, pool, finish, settle } = setup([taskSpec({ name: 'a', overlap: 'queue-all' })]);
+  runs.restore(stored('a@1', { state: 'pending', dueAtMs: 5 }));
+  runs.restore(stored('a@2', { state: 'running', attempt: 1, startedAtMs: 4 }));
+  runs.restore(stored('a@3', { state: 'pending' }));
+  runs.restored();
+  assert.deepEqual([...pool.held.keys()], ['a@2']);
+  for (const next of ['a@1', 'a@3']) {
+    finish([...pool.held.keys()][0]!);
+    assert.deepEqual([...pool.held.keys()], [next]);
+  }
+  finish('a@3');
+  await settle();
+  assert.equal(runs.table.size, 0);
 });

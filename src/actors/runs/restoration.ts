@@ -34,17 +34,23 @@ export interface RestorationParts {
   readonly intake: Intake;
   readonly lifecycle: Lifecycle;
   readonly settlement: Settlement;
+  /** Runs that are due and were not accepted: placed when all others are there, whenever they were created. */
+  readonly pending: Run[];
 }
 
 export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
-  const { clock, table, ready, retries, later, intake, lifecycle, settlement } = parts;
+  const { clock, table, ready, retries, later, intake, lifecycle, settlement, pending } = parts;
   if (table.has(stored.run)) return;
   const run = runOf(stored, table);
   const { gone } = run.task;
-  const isLater = run.state === 'pending' && stored.dueAtMs > clock.wallMs() && !gone;
+  const isPending = run.state === 'pending' && !gone;
   table.add(run);
-  lifecycle.restored(run, isLater);
-  if (isLater) return later.addBack(run);
+  lifecycle.restored(run, isPending);
+  if (isPending) {
+    if (stored.dueAtMs > clock.wallMs()) later.addBack(run);
+    else pending.push(run);
+    return;
+  }
   switch (run.state) {
     case 'running':
       lifecycle.stopped(run, null, toErrorData(lostError(run), 'daemon-lost'));
@@ -58,8 +64,15 @@ export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
   }
   if (gone) lifecycle.orphaned(run);
   else if (run.state === 'ready') ready.push(run);
-  else if (run.state === 'retrying') retries.add(run, Math.max(0, stored.dueAtMs - clock.wallMs()));
-  else intake.restore(run);
+  else retries.add(run, Math.max(0, stored.dueAtMs - clock.wallMs()));
+}
+
+/** The pending ones go on: through the overlap policy, with all that was accepted before them. */
+export function placePending({ pending, lifecycle, intake }: RestorationParts): void {
+  for (const run of pending.splice(0)) {
+    lifecycle.due(run);
+    intake.restore(run);
+  }
 }
 
 export function restoredLetter(letter: StoredLetter, table: RunTable): DeadLetter {

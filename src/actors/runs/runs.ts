@@ -33,7 +33,7 @@ import { replayIdOf } from './occurrence.ts';
 import { PoolDoor } from './pool-door.ts';
 import { type DueOccurrence, Postponed } from './postponed.ts';
 import { ReadyQueue } from './ready-queue.ts';
-import { type RestorationParts, restoredLetter, restoreRun } from './restoration.ts';
+import { placePending, type RestorationParts, restoredLetter, restoreRun } from './restoration.ts';
 import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
@@ -138,6 +138,7 @@ export class Runs {
       onBack: (stored) => {
         if (this.#table.has(stored.run)) return false;
         this.restore(stored);
+        placePending(this.#restoration);
         this.#door.wakeAll();
         return true;
       },
@@ -186,6 +187,7 @@ export class Runs {
     this.#restoration = {
       clock,
       table: this.#table,
+      pending: [],
       later: this.#later,
       ready: this.#ready,
       retries: this.#retries,
@@ -203,6 +205,7 @@ export class Runs {
 
   /** All of them are there: slots may take what is ready. `delayed`: so many more are in the store, and begin later. */
   restored(delayed = 0): void {
+    placePending(this.#restoration);
     this.#later.found(delayed);
     this.#door.wakeAll();
   }
