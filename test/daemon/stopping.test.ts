@@ -71,10 +71,10 @@ for (const kind of ['pipe', 'file'] as const) {
     const dir = tempDir(t);
     const names = Array.from({ length: 10 }, (_, index) => `chatty-${index}`);
     writeConfig(dir, {
-      shutdown: { grace_seconds: 2 },
+      shutdown: { grace_seconds: 20 },
       handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
       log: kind === 'file' ? { file: './colibri.log' } : {},
-      tasks: names.map((name) => ({ name, kind: 'io', handler: 'chatty' })),
+      tasks: names.map((name) => ({ name, kind: 'io', handler: 'chatty', timeout_seconds: 20 })),
     });
     const fifo = join(dir, 'fifo');
     execFileSync('mkfifo', [fifo]);
