@@ -160,8 +160,7 @@ export class Intake {
       this.#options.onSkip(run, error);
       return error;
     }
-    this.#heldOf(task).push(run);
-    this.#held++;
+    this.#waitForOthers(run);
     if (decision === 'cancel-then-wait') this.#options.abortRunning(task);
     return run;
   }
@@ -185,9 +184,13 @@ export class Intake {
   restore(run: Run): void {
     const { overlap } = run.task.spec;
     if (run.overlaps && run.task.live > 1 && overlap !== 'allow' && overlap !== 'skip') {
-      this.#heldOf(run.task).push(run);
-      this.#held++;
+      this.#waitForOthers(run);
     } else this.readmit(run);
+  }
+
+  #waitForOthers(run: Run): void {
+    this.#heldOf(run.task).push(run);
+    this.#held++;
   }
 
   /** A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. */

@@ -13,6 +13,13 @@ const CYCLE_MS = 146_097 * DAY_MS;
 /** The rarest date, a 29 February on one weekday, comes every 28 years, around a year such as 2100 after 40. */
 const MAX_YEARS = 41;
 
+const EVERY_HOUR = 0xffffff;
+
+/** An expression that names every hour counts real time: no change of the clocks moves it. */
+export function namesEveryHour({ hours }: CronFields): boolean {
+  return hours === EVERY_HOUR;
+}
+
 /** The first local time at or after `fromMs` (whole seconds); null: the fields name no date that exists. */
 export function firstLocal(fields: CronFields, fromMs: number): number | null {
   const dayMs = Math.floor(fromMs / DAY_MS) * DAY_MS;

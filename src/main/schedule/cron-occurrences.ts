@@ -15,7 +15,7 @@
  * is bounded, and each answer is checked against its expression before it is given.
  */
 import type { CronFields, DstPolicy } from '../config/config.ts';
-import { firstLocal, lastLocal, SECOND_MS } from './cron-calendar.ts';
+import { firstLocal, lastLocal, namesEveryHour, SECOND_MS } from './cron-calendar.ts';
 import { matchesFields } from './cron-match.ts';
 import { MAX_INSTANT_MS, type TimeZone, type ZoneSpan } from './time-zones.ts';
 
@@ -27,7 +27,6 @@ export interface Occurrences {
   prev(beforeMs: number): number | null;
 }
 
-const EVERY_HOUR = 0xffffff;
 /**
  * Spans looked at for one instant. A few lie between an instant and the local time it is asked for; more are
  * needed only where each of its local times falls into a gap and is skipped.
@@ -46,7 +45,7 @@ export class CronOccurrences implements Occurrences {
   readonly #repeat: DstPolicy['repeat'];
 
   constructor(fields: CronFields, zone: TimeZone, dst: DstPolicy) {
-    const everyHour = fields.hours === EVERY_HOUR;
+    const everyHour = namesEveryHour(fields);
     this.#fields = fields;
     this.#zone = zone;
     this.#shift = dst.gap === 'shift' && !everyHour;

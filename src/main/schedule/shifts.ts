@@ -3,7 +3,7 @@
  * local times those are, for what warns of them before and for what tells of them when they run.
  */
 import type { CronFields, ScheduleSpec } from '../config/config.ts';
-import { firstLocal, lastLocal, SECOND_MS } from './cron-calendar.ts';
+import { firstLocal, lastLocal, namesEveryHour, SECOND_MS } from './cron-calendar.ts';
 import { TimeZones, type ZoneSpan } from './time-zones.ts';
 
 export type CronSpec = Extract<ScheduleSpec, { kind: 'cron' }>;
@@ -14,8 +14,6 @@ export interface LocalTimes {
   readonly lastMs: number;
 }
 
-/** An expression that names every hour counts real time: no change of the clocks moves it. */
-const EVERY_HOUR = 0xffffff;
 const MINUTE_MS = 60_000;
 
 /** The local times of the fields that the gap before a span swallows; null: there are none. */
@@ -30,7 +28,7 @@ export function repeatedTimes(fields: CronFields, span: ZoneSpan): LocalTimes | 
 
 /** Whether changes of the clocks are anything to the schedule. */
 export function goesByClocks(schedule: ScheduleSpec | null): schedule is CronSpec {
-  return schedule?.kind === 'cron' && schedule.fields.hours !== EVERY_HOUR;
+  return schedule?.kind === 'cron' && !namesEveryHour(schedule.fields);
 }
 
 /** `2023-03-26T02:30`, with seconds where there are any. */
