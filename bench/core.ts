@@ -15,7 +15,7 @@ const PENDING = 100_000;
 export async function benchCore(options: { readonly quick: boolean }): Promise<BenchRow[]> {
   const bench = new Bench({ time: options.quick ? 100 : 1000, warmupTime: options.quick ? 20 : 200 });
   const slots = new EntrySlots(PENDING + 1);
-  const heap = new TimerHeap(slots, PENDING + 1);
+  const heap = new TimerHeap(slots);
   for (let index = 0; index < PENDING; index++) heap.insert(slots.take(), Math.random() * 1e6);
   const envelope: Envelope = {
     id: 1,

@@ -75,15 +75,15 @@ export function boundRows(
 ): BenchRow[] {
   const [heap, peer] = [rates.at(-1)!.of.get('heap')!, rates.at(-1)!.of.get(PEER)!];
   const [heapBytes, peerBytes] = [bytes.at(-1)!.of.get('heap')!.heap, bytes.at(-1)!.of.get(PEER)!.heap];
-  const rate = heap.insertAndPop / peer.insert;
+  const rate = heap.insertAndPop / peer.insertAndPop;
   const share = heapBytes / peerBytes;
   const title = titleOf('heap', rates.at(-1)!.count);
   return [
     {
-      name: `${title}: insert and pop, over the insertions of setTimeout`,
+      name: `${title}: insert and pop, over the same of setTimeout`,
       unit: 'times',
       value: rounded(rate),
-      note: `≥ 3: ${rate >= 3 ? 'met' : 'NOT met'}`,
+      note: `≥ 3: ${rate >= 3 ? 'met' : 'NOT met'}; over its insertions alone ${rounded(heap.insertAndPop / peer.insert)}`,
     },
     {
       name: `${title}: an entry, over one of setTimeout`,

@@ -1,6 +1,6 @@
 /**
  * Numbers for entries, given out again when they are free: a small dense slot to index arrays with, a handle that carries the
- * generation of its slot, so that one which is kept too long is refused, and the order in which entries came. 16 bytes an
+ * generation of its slot, so that one which is kept too long is refused, and the order in which entries came. 12 bytes an
  * entry. All engines have their entries numbered here, and keep what else they know of one by its slot.
  */
 import { capacityFor, widen } from './widen.ts';
@@ -15,8 +15,8 @@ const MAX_GENERATION = 2 ** 26;
 export class EntrySlots {
   /** By slot: odd while it is taken. */
   #generation: Uint32Array;
-  /** By slot: its place in the order of all entries that ever came. */
-  #order: Float64Array;
+  /** By slot: its place in the order of all entries that ever came, modulo 2^32. */
+  #order: Uint32Array;
   /** Slots that were given back, as a stack. */
   #free: Int32Array;
   #freeCount = 0;
@@ -26,7 +26,7 @@ export class EntrySlots {
   constructor(initialCapacity = 64) {
     const capacity = capacityFor(Math.max(1, initialCapacity));
     this.#generation = new Uint32Array(capacity);
-    this.#order = new Float64Array(capacity);
+    this.#order = new Uint32Array(capacity);
     this.#free = new Int32Array(capacity);
   }
 
@@ -63,8 +63,14 @@ export class EntrySlots {
     this.#order[slot] = this.#nextOrder++;
   }
 
+  /** A number that no other entry has, from 0 to 2^32 - 1; of two, the one that came first is told by `cameBefore`. */
   orderOf(slot: number): number {
     return this.#order[slot]!;
+  }
+
+  /** Of two slots that are taken: whether the first one's entry came first. */
+  isBefore(slot: number, other: number): boolean {
+    return cameBefore(this.#order[slot]!, this.#order[other]!);
   }
 
   handleOf(slot: number): TimerHandle {
@@ -86,7 +92,12 @@ export class EntrySlots {
     const capacity = this.#generation.length * 2;
     if (capacity > SLOT_RANGE) throw new RangeError(`expected at most ${SLOT_RANGE} entries`);
     this.#generation = widen(this.#generation, new Uint32Array(capacity));
-    this.#order = widen(this.#order, new Float64Array(capacity));
+    this.#order = widen(this.#order, new Uint32Array(capacity));
     this.#free = widen(this.#free, new Int32Array(capacity));
   }
+}
+
+/** Of two order numbers. They begin anew after 2^32: the nearer way round says which came first. */
+export function cameBefore(order: number, other: number): boolean {
+  return ((order - other) | 0) < 0;
 }

@@ -50,7 +50,6 @@ export class HeapDelayEngine<Item> implements DelayEngine<Item> {
     checkDue(dueMs);
     const slot = this.#slots.slotOf(handle);
     if (slot === -1) return false;
-    this.#slots.renew(slot);
     this.#heap.move(slot, dueMs);
     this.#alarm.include(dueMs);
     return true;

@@ -87,7 +87,7 @@ export class PollDelayEngine<Item> implements DelayEngine<Item> {
     const nowMs = now();
     const due: number[] = [];
     for (let slot = 0; slot < this.#slots.used; slot++) if (this.#due[slot]! <= nowMs) due.push(slot);
-    due.sort((a, b) => this.#due[a]! - this.#due[b]! || this.#slots.orderOf(a) - this.#slots.orderOf(b));
+    due.sort((a, b) => this.#due[a]! - this.#due[b]! || (this.#slots.isBefore(a, b) ? -1 : 1));
     const entries = due.map((slot) => ({ handle: this.#slots.handleOf(slot), dueMs: this.#due[slot]! }));
     for (const { handle, dueMs } of entries) {
       const slot = this.#slots.slotOf(handle);

@@ -57,6 +57,10 @@ export class TimingWheel {
     return this.#due[entry]!;
   }
 
+  has(entry: number): boolean {
+    return entry < this.#list.length && this.#list[entry] !== NONE;
+  }
+
   remove(entry: number): void {
     const list = this.#list[entry]!;
     const next = this.#next[entry]!;

@@ -77,7 +77,8 @@ export class WheelDelayEngine<Item> implements DelayEngine<Item> {
   }
 
   #takeOut(slot: number): void {
-    if (!this.#come.remove(slot)) this.#wheel.remove(slot);
+    if (this.#wheel.has(slot)) this.#wheel.remove(slot);
+    else this.#come.remove(slot);
   }
 
   /** True: more is due than a turn may take. */
