@@ -8,7 +8,14 @@ import type { SizeView } from '../actors/protocol.ts';
 import { builtInHandlers } from '../workers/index.ts';
 import { type Config, type LoadedConfig, loadConfig, type TaskSpec } from './config/index.ts';
 import { ledger } from './memory/index.ts';
-import { type Preview, previewOf, scheduleText, splayOf } from './schedule/index.ts';
+import {
+  type EndCause,
+  endReason,
+  type PreviewedOccurrence,
+  previewOf,
+  scheduleText,
+  splayOf,
+} from './schedule/index.ts';
 import { parseCron } from './schedule/parse/index.ts';
 import { scheduleWarnings } from './schedule/warnings/index.ts';
 
@@ -40,7 +47,9 @@ export interface PreviewQuestion {
 export interface TaskPreview {
   /** As a person wrote it; null: the task runs on trigger only. */
   readonly schedule: string | null;
-  readonly occurrences: readonly Preview[];
+  readonly occurrences: readonly PreviewedOccurrence[];
+  /** Why there are fewer than were asked for; null: there are not, or there is no schedule. */
+  readonly end: { readonly cause: EndCause; readonly reason: string } | null;
 }
 
 /** When a task is due next. Null where `from` is no instant. */
@@ -50,14 +59,18 @@ export function previewTask(
 ): TaskPreview | null {
   const parsed = from === null ? { atMs: nowMs } : parseInstant(from);
   if ('problem' in parsed) return null;
-  if (schedule === null) return { schedule: null, occurrences: [] };
-  const occurrences = previewOf({
+  if (schedule === null) return { schedule: null, occurrences: [], end: null };
+  const { occurrences, end } = previewOf({
     schedule,
     splayMs: splayOf(name, splayMs),
     afterMs: parsed.atMs,
     count,
   });
-  return { schedule: scheduleText(schedule), occurrences };
+  return {
+    schedule: scheduleText(schedule),
+    occurrences,
+    end: end === null ? null : { cause: end.cause, reason: endReason(schedule, end) },
+  };
 }
 
 /** What the memory ledger says of a config, without a daemon. */

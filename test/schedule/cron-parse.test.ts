@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseCron } from '../../src/main/schedule/parse/index.ts';
+import { loneStep, parseCron } from '../../src/main/schedule/parse/index.ts';
 import { cronFields } from '../support/cron-fields.ts';
 import { cronExpression } from './cron-arbitrary.ts';
 import { cpuMs, iso, occurrences, take, utc } from './cron-support.ts';
@@ -79,13 +79,10 @@ test('what no field takes is refused, and how to write it is said', () => {
     '1-2-3 * * * *': /got "1-2-3"$/,
     '*/5/2 * * * *': /got "\*\/5\/2"$/,
     '*5 * * * *': /got "\*5"$/,
-    '*/0 * * * *': /a step is a number from 1 on, got "\*\/0"$/,
-    '*/-5 * * * *': /a step is a number from 1 on/,
-    '5/ * * * *': /a step is a number from 1 on, got "5\/"$/,
-    '*/90 * * * *': /a step of 90 is longer than the 60 minutes of an hour, .*; use every /,
-    '0 */48 * * *': /longer than the 24 hours of a day/,
-    '0 0 * */24 *': /longer than the 12 months of a year/,
-    '0 0 * * */14': /longer than the 7 days of a week/,
+    '*/0 * * * *': /a step is a number from 1 to 999999999, got "\*\/0"$/,
+    '*/-5 * * * *': /a step is a number from 1 to/,
+    '5/ * * * *': /a step is a number from 1 to 999999999, got "5\/"$/,
+    '*/1000000000 * * * *': /a step is a number from 1 to 999999999, got/,
     // Ranges over the end.
     '5-1 * * * *': /the range 5-1 goes backwards; write 5-59,0-1$/,
     '0 22-0 * * *': /write 22-23,0$/,
@@ -121,6 +118,44 @@ test('what no field takes is refused, and how to write it is said', () => {
     assert.ok(text.startsWith(`expected a cron expression, got "${expression}": `), `${expression}: ${text}`);
     assert.match(text, reason, expression);
   }
+});
+
+test('a step of any length is taken, and told to be alone where its field has one value by it', () => {
+  const fields = [
+    { place: 0, min: 0, max: 59, of: (low: number) => `${low}` },
+    { place: 1, min: 0, max: 59, of: (low: number) => `${low}` },
+    { place: 2, min: 0, max: 23, of: (low: number) => `${low}` },
+    { place: 3, min: 1, max: 31, of: (low: number) => `${low}` },
+    { place: 4, min: 1, max: 12, of: (low: number) => `${low}` },
+    // Of the weekdays, 7 is 0 again.
+    { place: 5, min: 0, max: 7, of: (low: number) => `${low % 7}` },
+  ];
+  for (const { place, min, max, of } of fields) {
+    const values = (from: number, to: number, step: number) => {
+      const found = new Set<string>();
+      for (let value = from; value <= to; value += step) found.add(of(value));
+      return found.size;
+    };
+    for (let step = 1; step <= max + 3; step++) {
+      const forms: [text: string, from: number, to: number][] = [['*', min, max]];
+      for (const low of [min, min + 1, max - 1, max]) forms.push([`${low}`, low, max]);
+      forms.push([`${min}-${min + 5}`, min, min + 5]);
+      for (const [text, from, to] of forms) {
+        const atoms = ['0', '0', '0', '1', '1', '*'];
+        if (place === 5) atoms[3] = '*';
+        atoms[place] = `${text}/${step}`;
+        const expression = atoms.join(' ');
+        assert.ok('fields' in parseCron(expression), expression);
+        const lone = values(from, to, step) === 1;
+        assert.deepEqual(loneStep(expression)?.item ?? null, lone ? atoms[place] : null, expression);
+      }
+    }
+  }
+  assert.ok('fields' in parseCron('*/999999999 * * * *'));
+  for (const expression of ['@hourly', '* * * * *', '*/30 * * * *', '1,2-9 * * * *']) {
+    assert.equal(loneStep(expression), null, expression);
+  }
+  assert.equal(loneStep('0 0 1,*/31 * *')?.item, '*/31');
 });
 
 test('what is written as two ranges is taken, and is what was meant', () => {

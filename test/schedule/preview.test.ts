@@ -5,6 +5,8 @@ import type { ScheduleSpec } from '../../src/main/config/config.ts';
 import { occurrencesOf, previewOf, TimeZones } from '../../src/main/schedule/index.ts';
 import { cronFields } from '../support/cron-fields.ts';
 
+const previewed = (options: Parameters<typeof previewOf>[0]) => previewOf(options).occurrences;
+
 function cron(expression: string, timeZone: string, gap: 'shift' | 'skip' = 'shift'): ScheduleSpec {
   return {
     kind: 'cron',
@@ -19,7 +21,7 @@ test('T3: local times beside instants, around a gap: what is shifted says so', (
   // In Amsterdam, clocks go from 2:00 to 3:00 on 26 March 2023.
   const afterMs = Date.UTC(2023, 2, 18, 12);
   const schedule = cron('30 2 * * 0', 'Europe/Amsterdam');
-  const found = previewOf({ schedule, splayMs: 0, afterMs, count: 3 });
+  const found = previewed({ schedule, splayMs: 0, afterMs, count: 3 });
   assert.deepEqual(
     found.map(({ weekday, local, shifted }) => [weekday, local, shifted]),
     [
@@ -30,7 +32,7 @@ test('T3: local times beside instants, around a gap: what is shifted says so', (
   );
   const skipping = cron('30 2 * * 0', 'Europe/Amsterdam', 'skip');
   assert.deepEqual(
-    previewOf({ schedule: skipping, splayMs: 0, afterMs, count: 2 }).map(({ local }) => local),
+    previewed({ schedule: skipping, splayMs: 0, afterMs, count: 2 }).map(({ local }) => local),
     ['2023-03-19T02:30:00+01:00', '2023-04-02T02:30:00+02:00'],
   );
 });
@@ -39,7 +41,7 @@ test('T2: a date whose time does not exist that year runs at the first instant t
   // In Lisbon, 1:00 on 30 March does not exist in 2025; asked in November 2024.
   const afterMs = Date.UTC(2024, 10, 15);
   const locals = (gap: 'shift' | 'skip') =>
-    previewOf({ schedule: cron('0 1 30 3 *', 'Europe/Lisbon', gap), splayMs: 0, afterMs, count: 2 }).map(
+    previewed({ schedule: cron('0 1 30 3 *', 'Europe/Lisbon', gap), splayMs: 0, afterMs, count: 2 }).map(
       ({ local, shifted }) => [local, shifted],
     );
   assert.deepEqual(locals('shift'), [
@@ -54,7 +56,7 @@ test('T2: a date whose time does not exist that year runs at the first instant t
 
 test('a splay moves the instant, not the local time that it is of', () => {
   const schedule = cron('0 12 * * *', 'UTC');
-  const [first] = previewOf({ schedule, splayMs: 90_000, afterMs: Date.UTC(2026, 0, 1, 12), count: 1 });
+  const [first] = previewed({ schedule, splayMs: 90_000, afterMs: Date.UTC(2026, 0, 1, 12), count: 1 });
   assert.deepEqual(
     [first?.atMs, first?.local],
     [Date.UTC(2026, 0, 1, 12, 1, 30), '2026-01-01T12:00:00+00:00'],
@@ -63,11 +65,11 @@ test('a splay moves the instant, not the local time that it is of', () => {
 
 test('every and at; an instant that has passed has no next one', () => {
   const every: ScheduleSpec = { kind: 'every', everyMs: 1500 };
-  const instants = previewOf({ schedule: every, splayMs: 0, afterMs: 0, count: 3 }).map(({ atMs }) => atMs);
+  const instants = previewed({ schedule: every, splayMs: 0, afterMs: 0, count: 3 }).map(({ atMs }) => atMs);
   assert.deepEqual(instants, [1500, 3000, 4500]);
   const at: ScheduleSpec = { kind: 'at', atMs: 5 };
-  assert.equal(previewOf({ schedule: at, splayMs: 0, afterMs: 4, count: 9 }).length, 1);
-  assert.deepEqual(previewOf({ schedule: at, splayMs: 0, afterMs: 5, count: 9 }), []);
+  assert.equal(previewed({ schedule: at, splayMs: 0, afterMs: 4, count: 9 }).length, 1);
+  assert.deepEqual(previewed({ schedule: at, splayMs: 0, afterMs: 5, count: 9 }), []);
 });
 
 test('what is shown is what the scheduler gives out, and each local time is that of its instant', () => {
@@ -80,7 +82,7 @@ test('what is shown is what the scheduler gives out, and each local time is that
       const schedule = cron(text, timeZone);
       const occurrences = occurrencesOf(schedule, zones);
       let at: number | null = afterMs;
-      for (const shown of previewOf({ schedule, splayMs: 0, afterMs, count: 10 })) {
+      for (const shown of previewed({ schedule, splayMs: 0, afterMs, count: 10 })) {
         at = occurrences.next(at ?? Number.NaN);
         assert.equal(shown.atMs, at);
         assert.equal(Date.parse(shown.local), at);

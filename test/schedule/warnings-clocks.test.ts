@@ -7,6 +7,8 @@ import { previewOf, Shifts } from '../../src/main/schedule/index.ts';
 import { scheduleWarnings } from '../../src/main/schedule/warnings/index.ts';
 import { cronFields } from '../support/cron-fields.ts';
 
+const previewed = (options: Parameters<typeof previewOf>[0]) => previewOf(options).occurrences;
+
 const DAY_MS = 86_400_000;
 
 function cron(expression: string, timeZone: string | null, dst: Partial<DstPolicy> = {}): ScheduleSpec {
@@ -198,7 +200,7 @@ test('of the occurrences of a daily task those are moved that the preview marks,
       const schedule = cron(`${minute} ${hour} * * *`, timeZone);
       const utc = { name: 'utc', schedule: cron('0 0 1 1 *', 'America/Sao_Paulo') };
       const shifts = new Shifts([{ name: 'daily', schedule }, utc]);
-      const shown = previewOf({ schedule, splayMs: 0, afterMs, count: 370 });
+      const shown = previewed({ schedule, splayMs: 0, afterMs, count: 370 });
       for (const { atMs, shifted } of [...shown, ...shown.slice(0, 50).reverse()]) {
         assert.equal(shifts.of('daily', atMs) !== null, shifted, new Date(atMs).toISOString());
       }

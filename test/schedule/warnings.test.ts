@@ -46,7 +46,8 @@ test('dates that its bounds leave out are not shown, and nothing is said of a sc
       ({ message }) => message,
     );
   assert.match(ask(NOW).join(), /the next dates are Mon 2026-07-20, Mon 2026-07-27; write/);
-  assert.deepEqual(ask(Date.UTC(2026, 6, 27)), []);
+  assert.doesNotMatch(ask(Date.UTC(2026, 6, 27)).join(), /the next dates/);
+  assert.deepEqual(ask(Date.UTC(2026, 6, 28)), []);
 });
 
 test('a union in all its forms; what names one of the two is none', () => {
@@ -102,6 +103,28 @@ test('a star left of single values is told with its rate, and what was probably 
     assert.match(message, better, expression);
     assert.deepEqual(more, [], expression);
   }
+});
+
+test('a step that its field ends before: what is left, and the interval that may be meant, for all of them alike', () => {
+  const told = (expression: string) => messagesOf(expression).join();
+  assert.equal(
+    told('*/90 * * * *'),
+    'expected a step that comes more than once, got */90 in the minutes: the minutes of an hour begin anew each time, so ' +
+      'it is 0 only; write 0 in its place, or every: 90m if such an interval is meant',
+  );
+  for (const step of [60, 61, 90, 1000])
+    assert.match(told(`*/${step} * * * *`), new RegExp(`every: ${step}m `));
+  assert.match(told('*/75 * * * * *'), /in the seconds: .* it is 0 only; .*every: 75s/);
+  assert.match(told('0 */36 * * *'), /in the hours: the hours of a day .*every: 36h/);
+  assert.equal(
+    told('0-5/9 * * * *'),
+    'expected a step that comes more than once, got 0-5/9 in the minutes: its range ends before, so it is 0 only; write 0 ' +
+      'in its place',
+  );
+  assert.match(told('50/10 * * * *'), /got 50\/10 in the minutes: .* it is 50 only; write 50 in its place$/);
+  assert.match(told('0 0 */31 * *'), /in the days of the month: .* it is 1 only; write 1 in its place$/);
+  assert.match(told('0 0 1 */12 *'), /in the months: /);
+  assert.match(told('0 0 * * */7'), /in the weekdays: /);
 });
 
 test('a rate that is even, a range, steps, and what is written out are no mistakes', () => {

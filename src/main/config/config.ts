@@ -37,9 +37,9 @@ export interface ScheduleBounds {
   readonly startAtMs: number | null;
   /** Before this instant; null: for ever. */
   readonly stopAtMs: number | null;
-  /** Not on these local dates; in order, apart from each other. */
+  /** Not on these local dates, of a cron expression those of its local times; in order, apart from each other. */
   readonly exclude: readonly DateRange[];
-  /** Whose dates they are; null: of the zone of the machine. */
+  /** Whose dates they are, that of the task; null: the zone of the machine. */
   readonly timeZone: string | null;
 }
 

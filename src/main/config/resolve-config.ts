@@ -68,9 +68,9 @@ export function resolveTree(tree: RawObject, problems: ProblemList, options: Res
 
 /** Only of a config without problems: then its tasks are those that were written, one by one. */
 function warnOfSchedules({ tasks }: Config, { options, problems }: ResolveScope): void {
-  for (const { task, message } of options.warnOfSchedules?.(tasks) ?? []) {
+  for (const { task, key, message } of options.warnOfSchedules?.(tasks) ?? []) {
     const kind = tasks[task]?.schedule?.kind;
-    problems.warn(['tasks', task, kind === 'every' || kind === 'at' ? kind : 'schedule'], message);
+    problems.warn(['tasks', task, key ?? (kind === 'every' || kind === 'at' ? kind : 'schedule')], message);
   }
 }
 

@@ -14,6 +14,8 @@ export type ParsedCron = { readonly fields: CronFields } | { readonly problem: s
 export interface ScheduleWarning {
   /** Its place in the list of tasks. */
   readonly task: number;
+  /** The key that it is about; absent: the schedule itself. */
+  readonly key?: 'stop_at' | 'exclude';
   /** Of the form *expected …, got …; remedy*. */
   readonly message: string;
 }

@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000;
 const CYCLE_YEARS = 400;
 const CYCLE_MS = 146_097 * DAY_MS;
 /** The rarest date, a 29 February on one weekday, comes every 28 years, around a year such as 2100 after 40. */
-const MAX_YEARS = 41;
+export const MAX_YEARS = 41;
 
 const EVERY_HOUR = 0xffffff;
 

@@ -11,12 +11,15 @@
  * An expression that names every hour counts real time: it runs in both hours of a repeat, and nothing is made up
  * for a gap, whatever the policy says. So does in a repeat one whose minutes are an interval (`*` or `*`/n).
  *
+ * Dates that are excluded are those of the local times themselves: one that a gap moves over midnight is left out with
+ * the date on which it is missing, and not with the one on which it would run.
+ *
  * The instants are a set, and no state is kept: `next` and `prev` walk the same one, strictly onward. The search
  * is bounded, and each answer is checked against its expression before it is given.
  */
-import type { CronFields, DstPolicy } from '../config/config.ts';
-import { firstLocal, lastLocal, namesEveryHour, SECOND_MS } from './cron-calendar.ts';
-import { matchesFields } from './cron-match.ts';
+import type { CronFields, DateRange, DstPolicy } from '../config/config.ts';
+import { firstCounted, isCounted, lastCounted } from './counted-locals.ts';
+import { namesEveryHour, SECOND_MS } from './cron-calendar.ts';
 import { MAX_INSTANT_MS, type TimeZone, type ZoneSpan } from './time-zones.ts';
 
 /** The instants of one schedule. */
@@ -38,15 +41,25 @@ const MAX_SPANS = 64;
  */
 const MARGIN_MS = 3 * 86_400_000;
 
+/** How local times become instants. */
+export interface LocalPolicy extends DstPolicy {
+  /** Local dates that do not count; in order, apart from each other. Default none. */
+  readonly exclude?: readonly DateRange[] | undefined;
+}
+
+const NO_DATES: readonly DateRange[] = [];
+
 export class CronOccurrences implements Occurrences {
   readonly #fields: CronFields;
+  readonly #exclude: readonly DateRange[];
   readonly #zone: TimeZone;
   readonly #shift: boolean;
   readonly #repeat: DstPolicy['repeat'];
 
-  constructor(fields: CronFields, zone: TimeZone, dst: DstPolicy) {
+  constructor(fields: CronFields, zone: TimeZone, dst: LocalPolicy) {
     const everyHour = namesEveryHour(fields);
     this.#fields = fields;
+    this.#exclude = dst.exclude ?? NO_DATES;
     this.#zone = zone;
     this.#shift = dst.gap === 'shift' && !everyHour;
     this.#repeat = everyHour || fields.interval ? 'both' : dst.repeat;
@@ -67,7 +80,7 @@ export class CronOccurrences implements Occurrences {
     for (let spans = 0; spans < MAX_SPANS && Math.abs(fromMs) <= MAX_INSTANT_MS; spans++) {
       const span = this.#zone.spanAt(fromMs);
       if (fromMs === span.startMs && this.#isShiftedTo(span)) return fromMs;
-      const localMs = firstLocal(this.#fields, Math.max(fromMs + span.offsetMs, this.#firstLocalOf(span)));
+      const localMs = this.#firstLocal(Math.max(fromMs + span.offsetMs, this.#firstLocalOf(span)));
       if (localMs === null) return null;
       if (localMs < this.#endLocalOf(span)) return localMs - span.offsetMs;
       // Spans that lie wholly before that local time hold nothing, unless the next one repeats what was before.
@@ -81,10 +94,7 @@ export class CronOccurrences implements Occurrences {
     let toMs = Math.ceil(beforeMs / SECOND_MS) * SECOND_MS - SECOND_MS;
     for (let spans = 0; spans < MAX_SPANS && Math.abs(toMs) <= MAX_INSTANT_MS; spans++) {
       const span = this.#zone.spanAt(toMs);
-      const localMs = lastLocal(
-        this.#fields,
-        Math.min(toMs + span.offsetMs, this.#endLocalOf(span) - SECOND_MS),
-      );
+      const localMs = this.#lastLocal(Math.min(toMs + span.offsetMs, this.#endLocalOf(span) - SECOND_MS));
       if (localMs !== null && localMs >= this.#firstLocalOf(span)) return localMs - span.offsetMs;
       if (this.#isShiftedTo(span)) return span.startMs;
       if (localMs === null) return null;
@@ -101,15 +111,28 @@ export class CronOccurrences implements Occurrences {
     const span = this.#zone.spanAt(atMs);
     if (atMs < span.startMs || atMs >= span.endMs) return false;
     return (
-      matchesFields(this.#fields, atMs + span.offsetMs) || (atMs === span.startMs && this.#isShiftedTo(span))
+      isCounted(this.#fields, this.#exclude, atMs + span.offsetMs) ||
+      (atMs === span.startMs && this.#isShiftedTo(span))
     );
   }
 
   /** Whether the gap before the span swallows a local time, which then runs with the span's first instant. */
   #isShiftedTo(span: ZoneSpan): boolean {
     if (!this.#shift || span.offsetMs <= span.beforeMs) return false;
-    const localMs = firstLocal(this.#fields, span.startMs + span.beforeMs);
-    return localMs !== null && localMs < span.startMs + span.offsetMs && matchesFields(this.#fields, localMs);
+    const localMs = this.#firstLocal(span.startMs + span.beforeMs);
+    return (
+      localMs !== null &&
+      localMs < span.startMs + span.offsetMs &&
+      isCounted(this.#fields, this.#exclude, localMs)
+    );
+  }
+
+  #firstLocal(fromMs: number): number | null {
+    return firstCounted(this.#fields, this.#exclude, fromMs);
+  }
+
+  #lastLocal(toMs: number): number | null {
+    return lastCounted(this.#fields, this.#exclude, toMs);
   }
 
   /** Where the span's own local times begin: after those that are repeated in it and ran before. */

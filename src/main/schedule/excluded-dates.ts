@@ -1,8 +1,10 @@
 /**
- * Local dates on which a schedule has no occurrences, as stretches of time. An instant counts by its own local date:
- * where the clocks go back over midnight, the hour that a date has left and comes to again belongs to it both times.
+ * Local dates on which a schedule of instants (`every`, `at`) has no occurrences, as stretches of time. An instant counts
+ * by its own local date: where the clocks go back over midnight, the hour that a date has left and comes to again belongs
+ * to it both times. Of cron expressions the local times themselves are left out: see `counted-locals.ts`.
  */
 import type { DateRange } from '../config/config.ts';
+import { rangeFrom } from './counted-locals.ts';
 import { DAY_MS, SECOND_MS } from './cron-calendar.ts';
 import type { Stretch, Stretches } from './stretches.ts';
 import type { TimeZone } from './time-zones.ts';
@@ -22,11 +24,11 @@ export class ExcludedDates implements Stretches {
 
   /** As far as one offset of the zone reaches, or farther where it does not matter. */
   at(atMs: number): Stretch | null {
-    const near = this.#rangeFrom(Math.floor((atMs - MARGIN_MS) / DAY_MS));
+    const near = rangeFrom(this.#ranges, Math.floor((atMs - MARGIN_MS) / DAY_MS));
     if (near === undefined || near.firstDay * DAY_MS - MARGIN_MS > atMs) return null;
     const span = this.#zone.spanAt(Math.floor(atMs / SECOND_MS) * SECOND_MS);
     const day = Math.floor((atMs + span.offsetMs) / DAY_MS);
-    const range = this.#rangeFrom(day);
+    const range = rangeFrom(this.#ranges, day);
     if (range === undefined || range.firstDay > day) return null;
     const firstMs = range.firstDay * DAY_MS;
     const endMs = (range.lastDay + 1) * DAY_MS;
@@ -41,17 +43,5 @@ export class ExcludedDates implements Stretches {
       fromMs: Math.min(stretch.fromMs, inner.fromMs),
       toMs: Math.max(stretch.toMs, inner.toMs),
     };
-  }
-
-  /** The first range that ends with this day or later. */
-  #rangeFrom(day: number): DateRange | undefined {
-    let low = 0;
-    let high = this.#ranges.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#ranges[middle]!.lastDay < day) low = middle + 1;
-      else high = middle;
-    }
-    return this.#ranges[low];
   }
 }

@@ -9,7 +9,9 @@ import type { TimeZones } from './time-zones.ts';
 /** All that counts: the one way from a schedule to its occurrences. */
 export function occurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
   const all = allOccurrencesOf(spec, zones);
-  return spec.bounds === undefined ? all : boundedOccurrences(all, spec.bounds, zones);
+  if (spec.bounds === undefined) return all;
+  const bounds = spec.kind === 'cron' ? { ...spec.bounds, exclude: [] } : spec.bounds;
+  return boundedOccurrences(all, bounds, zones);
 }
 
 /** Whether a last occurrence is known of: after it there is none, and none is looked for. */
@@ -22,11 +24,17 @@ export function countsRealTime(spec: ScheduleSpec): boolean {
   return spec.kind !== 'at' && !goesByClocks(spec);
 }
 
-/** `every` keeps to a grid through 1970, so that it neither drifts nor depends on when the daemon started. */
+/**
+ * Cron expressions leave out excluded dates by themselves: they are dates of local times, which instants do not show.
+ * `every` keeps to a grid through 1970, so that it neither drifts nor depends on when the daemon started.
+ */
 function allOccurrencesOf(spec: ScheduleSpec, zones: TimeZones): Occurrences {
   switch (spec.kind) {
     case 'cron':
-      return new CronOccurrences(spec.fields, zones.zone(spec.timeZone), spec.dst);
+      return new CronOccurrences(spec.fields, zones.zone(spec.timeZone), {
+        ...spec.dst,
+        exclude: spec.bounds?.exclude,
+      });
     case 'every':
       return {
         next: (afterMs) => (Math.floor(afterMs / spec.everyMs) + 1) * spec.everyMs,

@@ -1,7 +1,8 @@
 /** The instants at which a task will be due, as people look at them: local time beside the instant. Pure. */
 import type { ScheduleSpec } from '../config/config.ts';
-import { firstLocal } from './cron-calendar.ts';
+import { isCounted } from './counted-locals.ts';
 import { occurrencesOf } from './occurrences.ts';
+import { endAfter, nextInSight, type ScheduleEnd } from './schedule-end.ts';
 import { TimeZones } from './time-zones.ts';
 
 export interface PreviewOptions {
@@ -14,6 +15,12 @@ export interface PreviewOptions {
 }
 
 export interface Preview {
+  readonly occurrences: readonly PreviewedOccurrence[];
+  /** Why there are fewer than were asked for; null: there are not. */
+  readonly end: ScheduleEnd | null;
+}
+
+export interface PreviewedOccurrence {
   /** With the task's splay. */
   readonly atMs: number;
   /** `2026-10-25T02:30:00+01:00`, of the occurrence itself. */
@@ -26,26 +33,29 @@ export interface Preview {
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 
-export function previewOf({ schedule, splayMs, afterMs, count }: PreviewOptions): Preview[] {
+export function previewOf({ schedule, splayMs, afterMs, count }: PreviewOptions): Preview {
   const timeZone = schedule.kind === 'cron' ? schedule.timeZone : schedule.bounds?.timeZone;
   const zone = timeZone ?? Temporal.Now.timeZoneId();
-  const occurrences = occurrencesOf(schedule, new TimeZones());
-  const found: Preview[] = [];
-  let at = occurrences.next(afterMs - splayMs);
-  while (at !== null && found.length < count) {
+  const zones = new TimeZones();
+  const occurrences = occurrencesOf(schedule, zones);
+  const found: PreviewedOccurrence[] = [];
+  let lastMs = afterMs - splayMs;
+  while (found.length < count) {
+    const at = nextInSight(schedule, occurrences, lastMs);
+    if (at === null) break;
     const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
     found.push({
       atMs: at + splayMs,
       local: local.toString({ timeZoneName: 'never', fractionalSecondDigits: at % 1000 === 0 ? 0 : 3 }),
       weekday: WEEKDAYS[local.dayOfWeek - 1]!,
-      shifted:
-        schedule.kind === 'cron' && !isLocalTimeOf(schedule.fields, at + local.offsetNanoseconds / 1e6),
+      shifted: isShifted(schedule, at + local.offsetNanoseconds / 1e6),
     });
-    at = occurrences.next(at);
+    lastMs = at;
   }
-  return found;
+  return { occurrences: found, end: found.length === count ? null : endAfter(schedule, lastMs, zones) };
 }
 
-function isLocalTimeOf(fields: Parameters<typeof firstLocal>[0], localMs: number): boolean {
-  return firstLocal(fields, localMs) === localMs;
+function isShifted(schedule: ScheduleSpec, localMs: number): boolean {
+  if (schedule.kind !== 'cron') return false;
+  return !isCounted(schedule.fields, schedule.bounds?.exclude ?? [], localMs);
 }

@@ -2,8 +2,9 @@
  * Runs that a change of the clocks moves: a local time that a gap swallows runs at the first instant after it. Which
  * local times those are, for what warns of them before and for what tells of them when they run.
  */
-import type { CronFields, ScheduleSpec } from '../config/config.ts';
-import { firstLocal, lastLocal, namesEveryHour, SECOND_MS } from './cron-calendar.ts';
+import type { ScheduleSpec } from '../config/config.ts';
+import { firstCounted, lastCounted } from './counted-locals.ts';
+import { namesEveryHour, SECOND_MS } from './cron-calendar.ts';
 import { TimeZones, type ZoneSpan } from './time-zones.ts';
 
 export type CronSpec = Extract<ScheduleSpec, { kind: 'cron' }>;
@@ -16,14 +17,14 @@ export interface LocalTimes {
 
 const MINUTE_MS = 60_000;
 
-/** The local times of the fields that the gap before a span swallows; null: there are none. */
-export function skippedTimes(fields: CronFields, span: ZoneSpan): LocalTimes | null {
-  return timesWithin(fields, span.startMs + span.beforeMs, span.startMs + span.offsetMs);
+/** The local times of a schedule that the gap before a span swallows; null: there are none. */
+export function skippedTimes(schedule: CronSpec, span: ZoneSpan): LocalTimes | null {
+  return timesWithin(schedule, span.startMs + span.beforeMs, span.startMs + span.offsetMs);
 }
 
 /** Those that come in a span although they came in the one before; null: there are none. */
-export function repeatedTimes(fields: CronFields, span: ZoneSpan): LocalTimes | null {
-  return timesWithin(fields, span.startMs + span.offsetMs, span.startMs + span.beforeMs);
+export function repeatedTimes(schedule: CronSpec, span: ZoneSpan): LocalTimes | null {
+  return timesWithin(schedule, span.startMs + span.offsetMs, span.startMs + span.beforeMs);
 }
 
 /** Whether changes of the clocks are anything to the schedule. */
@@ -75,7 +76,7 @@ export class Shifts {
     const schedule = this.#schedules.get(task);
     if (schedule === undefined) return null;
     const span = this.#zones.zone(schedule.timeZone).spanAt(occurrenceMs);
-    const times = span.startMs === occurrenceMs ? skippedTimes(schedule.fields, span) : null;
+    const times = span.startMs === occurrenceMs ? skippedTimes(schedule, span) : null;
     if (times === null) return null;
     return {
       task,
@@ -106,9 +107,10 @@ function movable(tasks: readonly Task[]): readonly (readonly [string, CronSpec])
   );
 }
 
-function timesWithin(fields: CronFields, fromMs: number, endMs: number): LocalTimes | null {
+function timesWithin({ fields, bounds }: CronSpec, fromMs: number, endMs: number): LocalTimes | null {
   if (!(fromMs < endMs)) return null;
-  const firstMs = firstLocal(fields, fromMs);
+  const exclude = bounds?.exclude ?? [];
+  const firstMs = firstCounted(fields, exclude, fromMs);
   if (firstMs === null || firstMs >= endMs) return null;
-  return { firstMs, lastMs: lastLocal(fields, endMs - SECOND_MS) ?? firstMs };
+  return { firstMs, lastMs: lastCounted(fields, exclude, endMs - SECOND_MS) ?? firstMs };
 }

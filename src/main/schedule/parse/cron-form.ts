@@ -80,20 +80,61 @@ export function formProblem(atoms: readonly string[]): string | null {
 /** One item of a list: `*`, `?`, a value, a range, each also with a step, or what only this field takes. */
 function itemProblem(field: Field, item: string): string | null {
   if (field.special?.test(item) === true && !/l$/.test(item)) return null;
-  const [range = '', step, ...rest] = item.split('/');
-  const [from = '', to, ...more] = range === '*' || range === '?' ? [String(field.min)] : range.split('-');
-  const [low, high] = [valueIn(field, from), to === undefined ? null : valueIn(field, to)];
-  if (rest.length > 0 || more.length > 0 || low === null || (to !== undefined && high === null)) {
-    return unknownItem(field, item);
-  }
+  const { range, step, low, high, wellFormed } = partsOf(field, item);
+  if (!wellFormed || low === null) return unknownItem(field, item);
   if (high !== null && low > high)
     return `the range ${range} goes backwards; write ${turned(field, low, high)}`;
   if (step === undefined) return null;
-  if (!/^\d{1,4}$/.test(step) || Number(step) === 0)
-    return `a step is a number from 1 on, got ${describeValue(item)}`;
-  if (Number(step) > field.size) {
-    const round = `the ${field.size} ${field.round}`;
-    return `a step of ${Number(step)} is longer than ${round}, and each begins anew; use every for such an interval`;
+  if (!/^\d{1,9}$/.test(step) || Number(step) === 0)
+    return `a step is a number from 1 to 999999999, got ${describeValue(item)}`;
+  return null;
+}
+
+interface Parts {
+  readonly range: string;
+  readonly step: string | undefined;
+  /** Null: it stands for no value of the field. */
+  readonly low: number | null;
+  /** Null: there is none. */
+  readonly high: number | null;
+  readonly wellFormed: boolean;
+}
+
+function partsOf(field: Field, item: string): Parts {
+  const [range = '', step, ...rest] = item.split('/');
+  const [from = '', to, ...more] = range === '*' || range === '?' ? [String(field.min)] : range.split('-');
+  const high = to === undefined ? null : valueIn(field, to);
+  const wellFormed = rest.length === 0 && more.length === 0 && (to === undefined || high !== null);
+  return { range, step, low: valueIn(field, from), high, wellFormed };
+}
+
+/** A step that its field ends before: what is left is its first value. */
+export interface LoneStep {
+  /** As it is written. */
+  readonly item: string;
+  readonly field: string;
+  readonly round: string;
+  readonly value: number;
+}
+
+/** The first one of an expression that has been parsed; null: there is none. */
+export function loneStep(expression: string): LoneStep | null {
+  const atoms = expression.trim().split(/\s+/);
+  const skipped = FIELDS.length - atoms.length;
+  // A word such as @hourly.
+  if (skipped > 1) return null;
+  for (const [index, atom] of atoms.entries()) {
+    const field = FIELDS[index + skipped]!;
+    for (const item of atom.split(',')) {
+      const { step, low, high } = partsOf(field, item);
+      if (step === undefined || low === null) continue;
+      const second = low + Number(step);
+      // Of the weekdays 7 is Sunday again.
+      const again = field.max - field.min === field.size && low === field.min && second === field.max;
+      if (second > (high ?? field.max) || again) {
+        return { item, field: field.name, round: field.round, value: low };
+      }
+    }
   }
   return null;
 }

@@ -36,7 +36,7 @@ function* changesOf(timeZone: string | null, nowMs: number, zones: TimeZones): I
 }
 
 function gapMessage(schedule: CronSpec, span: ZoneSpan, zones: TimeZones): string | null {
-  const times = skippedTimes(schedule.fields, span);
+  const times = skippedTimes(schedule, span);
   // Asked of `shift`, also for what is skipped: whether there would be a run at all.
   if (times === null) return null;
   if (!isDue({ ...schedule, dst: { ...schedule.dst, gap: 'shift' } }, span.startMs, zones)) return null;
@@ -56,7 +56,7 @@ function gapMessage(schedule: CronSpec, span: ZoneSpan, zones: TimeZones): strin
 }
 
 function repeatMessage(schedule: CronSpec, span: ZoneSpan, zones: TimeZones): string | null {
-  const times = schedule.fields.interval ? null : repeatedTimes(schedule.fields, span);
+  const times = schedule.fields.interval ? null : repeatedTimes(schedule, span);
   if (times === null) return null;
   const firstAtMs = times.firstMs - span.beforeMs;
   if (!isDue({ ...schedule, dst: { ...schedule.dst, repeat: 'both' } }, firstAtMs, zones)) return null;

@@ -7,12 +7,14 @@ import { bursts } from './bursts.ts';
 import { clockChanges } from './clock-changes.ts';
 import { crowds } from './crowds.ts';
 import { dayUnions } from './day-unions.ts';
+import { loneSteps } from './lone-steps.ts';
+import { neverRuns } from './never-runs.ts';
 import type { ScheduleWarning, WarnedTask, WarningKind } from './warning.ts';
 
 export type { ScheduleWarning, WarnedTask };
 
-/** Read from the expressions alone. */
-const OF_WHAT_IS_WRITTEN: readonly WarningKind[] = [dayUnions, bursts];
+/** Read from the expressions, and of the few with bounds from what is left of them. */
+const OF_WHAT_IS_WRITTEN: readonly WarningKind[] = [dayUnions, bursts, loneSteps, neverRuns];
 /** What is to come has to be computed: some milliseconds for hundreds of tasks. */
 const OF_WHAT_IS_TO_COME: readonly WarningKind[] = [clockChanges, crowds];
 
