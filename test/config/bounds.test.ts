@@ -148,6 +148,24 @@ test('a stop_at that has passed is a warning', async () => {
   assert.deepEqual(await warningsOf(text), []);
 });
 
+test('one instant outside of its own bounds is a problem, whatever the time is', async () => {
+  const at = 'at: 2026-06-01T12:00:00Z';
+  const place = 'c.yaml:4:9: tasks[0] (a).at: expected an instant';
+  const got = 'got "2026-06-01T12:00:00Z"; set one of them anew, or remove';
+  for (const nowMs of [0, Date.UTC(2030, 0, 1)]) {
+    assert.deepEqual(await problemsOf(task(at, 'start_at: 2026-06-01T14:00:01+02:00'), { nowMs }), [
+      `${place} from start_at, which is "2026-06-01T14:00:01+02:00", ${got} start_at`,
+    ]);
+    for (const stop of ['2026-06-01T12:00:00Z', '2026-05-01T00:00:00Z']) {
+      assert.deepEqual(await problemsOf(task(at, `stop_at: ${stop}`), { nowMs }), [
+        `${place} before stop_at, which is "${stop}", ${got} stop_at`,
+      ]);
+    }
+    const within = ['start_at: 2026-06-01T12:00:00Z', 'stop_at: 2026-06-01T12:00:00.001Z'];
+    assert.deepEqual(await problemsOf(task(at, ...within), { nowMs }), [], 'also once it has passed');
+  }
+});
+
 test('the environment may set the instants', async () => {
   const { config } = await load(task('every: 5s'), {
     env: { COLIBRI_TASKS_A_STOP_AT: '2030-01-01T00:00:00Z' },

@@ -130,6 +130,16 @@ test('schedules: every, at, cron words', async () => {
     (await load(`tasks: [{ name: a, handler: noop, ${text} }]`)).config.tasks[0]?.schedule;
   assert.deepEqual(await schedule('every: 1m30s'), { kind: 'every', everyMs: 90_000 });
   assert.deepEqual(await schedule('every: 0.5'), { kind: 'every', everyMs: 500 });
+  // Thousandths that binary fractions do not hold.
+  for (const [text, everyMs] of [
+    ['1.1', 1100],
+    ['4.35', 4350],
+    ['0.333', 333],
+    ['1.001s', 1001],
+    ['0.001h', 3600],
+  ]) {
+    assert.deepEqual(await schedule(`every: ${text}`), { kind: 'every', everyMs }, `${text}`);
+  }
   assert.deepEqual(await schedule('every: 10ms'), { kind: 'every', everyMs: 10 });
   assert.deepEqual(await schedule('at: 2026-12-24T18:00:00Z'), {
     kind: 'at',

@@ -153,6 +153,28 @@ test('tasks: when they run', async () => {
     task('every: 0.001'),
     'c.yaml:4:12: tasks[0] (a).every: expected an interval of at least 10ms (timers are late or early by about a millisecond), got 0.001',
   );
+  for (const zero of ['0', '0s', '"0"', '"0ms"', '-5', '0.0']) {
+    const [line = '', ...more] = await problemsOf(task(`every: ${zero}`));
+    assert.deepEqual(more, [], zero);
+    assert.match(
+      line,
+      /^c\.yaml:4:12: tasks\[0\] \(a\)\.every: expected an interval above 0, got .*; write one such as 5s or 1m30s$/,
+      zero,
+    );
+  }
+  await only(
+    task('every: 10.5ms'),
+    'c.yaml:4:12: tasks[0] (a).every: expected a whole number of milliseconds, got "10.5ms"; write 10ms or 11ms',
+  );
+  await only(
+    task('every: 0.3333'),
+    'c.yaml:4:12: tasks[0] (a).every: expected a whole number of milliseconds, got 0.3333; write 333ms or 334ms',
+  );
+  await only(task('every: true'), 'c.yaml:4:12: tasks[0] (a).every: expected a string or a number, got true');
+  await only(
+    task('every: 400000000'),
+    'c.yaml:4:12: tasks[0] (a).every: expected an interval of at most ten years, got 400000000',
+  );
   await only(
     task('every: 9000d'),
     'c.yaml:4:12: tasks[0] (a).every: expected an interval of at most ten years, got "9000d"',

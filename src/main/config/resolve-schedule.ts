@@ -1,7 +1,7 @@
 /** `schedule`, `every` or `at` of a task, and its bounds → when it runs by itself. */
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import { parseDuration, parseInstant } from '../../actors/kernel/parse-time.ts';
-import type { DstPolicy, ScheduleSpec } from './config.ts';
+import type { DstPolicy, ScheduleBounds, ScheduleSpec } from './config.ts';
 import type { RawTask } from './raw-config.ts';
 import { refuseBounds, resolveBounds } from './resolve-bounds.ts';
 import type { ResolveScope } from './resolve-scope.ts';
@@ -37,6 +37,7 @@ export function resolveSchedule(
   if (task.schedule !== undefined) spec = resolveCron(task.schedule, local, [...path, 'schedule'], scope);
   if (spec === null) return null;
   const bounds = resolveBounds(task, { timeZone: local.timeZone, path, scope });
+  if (spec.kind === 'at' && bounds !== null) checkWithin(spec.atMs, { task, bounds, path, scope });
   return bounds === null ? spec : { ...spec, bounds };
 }
 
@@ -55,13 +56,17 @@ function resolveCron(
 }
 
 function resolveEvery(every: string | number, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {
-  const everyMs = typeof every === 'number' ? every * 1000 : parseDuration(every);
+  const everyMs = typeof every === 'number' ? toMicroseconds(every * 1000) : parseDuration(every);
   const got = describeValue(every);
   if (everyMs === null) {
     scope.problems.add(
       path,
       `expected a duration such as 500ms, 5s, 1m30s or 2h, or a number of seconds, got ${got}`,
     );
+    return null;
+  }
+  if (everyMs <= 0) {
+    scope.problems.add(path, `expected an interval above 0, got ${got}; write one such as 5s or 1m30s`);
     return null;
   }
   if (everyMs < MIN_EVERY_MS) {
@@ -73,7 +78,36 @@ function resolveEvery(every: string | number, path: SchemaPath, scope: ResolveSc
     scope.problems.add(path, `expected an interval of at most ten years, got ${got}`);
     return null;
   }
-  return { kind: 'every', everyMs: Math.round(everyMs) };
+  const wholeMs = Math.floor(everyMs);
+  if (wholeMs !== everyMs) {
+    const remedy = `write ${wholeMs}ms or ${wholeMs + 1}ms`;
+    scope.problems.add(path, `expected a whole number of milliseconds, got ${got}; ${remedy}`);
+    return null;
+  }
+  return { kind: 'every', everyMs };
+}
+
+/** 1.1 × 1000 is not a whole number in binary. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+interface Within {
+  readonly task: RawTask;
+  readonly bounds: ScheduleBounds;
+  readonly path: SchemaPath;
+  readonly scope: ResolveScope;
+}
+
+/** One instant outside of its own bounds never comes, whatever the time is: nobody can mean that. */
+function checkWithin(atMs: number, { task, bounds, path, scope }: Within): void {
+  const { startAtMs, stopAtMs } = bounds;
+  const add = (wanted: string, bound: 'start_at' | 'stop_at') => {
+    const message = `expected an instant ${wanted} ${bound}, which is ${describeValue(task[bound])}, got ${describeValue(task.at)}; set one of them anew, or remove ${bound}`;
+    scope.problems.add([...path, 'at'], message);
+  };
+  if (startAtMs !== null && atMs < startAtMs) add('from', 'start_at');
+  else if (stopAtMs !== null && atMs >= stopAtMs) add('before', 'stop_at');
 }
 
 function resolveAt(at: string, path: SchemaPath, scope: ResolveScope): ScheduleSpec | null {

@@ -7,6 +7,7 @@ export function withRemedy(problem: SchemaProblem, schema: JsonSchema): string {
   if (onKey) return message.includes('did you mean') ? message : keyThatIsThere(message, path, schema);
   if (!/^expected a string\b/.test(message)) return message;
   if (message.endsWith(', got null')) return `${message}; remove the key, or give it a value`;
+  if (/^expected a string or a number\b/.test(message)) return message;
   // YAML makes numbers and booleans of some texts: 1.10, on-call numbers, true.
   return /, got (?:-?[\d.e+]+|true|false)$/.test(message) ? `${message}; put it in quotes` : message;
 }
