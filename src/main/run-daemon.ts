@@ -61,15 +61,13 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   // A closed terminal must not end the daemon without its stop. The handlers stay: one more signal on the way
   // out must not end the process with another code.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // A reader that is gone must not end the daemon. Where nothing was written, no stream is made for it.
-  const ignoreErrors = () => process.stderr.on('error', () => {});
-  if (options.warnings.length > 0) ignoreErrors();
   process.on('uncaughtException', (error: unknown) => {
     code = 1;
     daemon.log('error', 'fault of the daemon', { error: toErrorData(error, 'internal').message });
-    ignoreErrors().write(
-      `colibri: fault of the daemon: ${error instanceof Error ? error.stack : String(error)}\n`,
-    );
+    // A reader that is gone must not end the daemon. Where nothing is written, no stream is made for it.
+    process.stderr
+      .on('error', () => {})
+      .write(`colibri: fault of the daemon: ${error instanceof Error ? error.stack : String(error)}\n`);
     void daemon.stop().then(ended.resolve);
   });
   try {

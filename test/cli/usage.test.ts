@@ -203,6 +203,21 @@ test('run hands the config to the daemon and ends with its code', async () => {
   }
 });
 
+test('run leaves warnings to the daemon, which says them once', async () => {
+  const cli = cliRig();
+  const warnings = [{ file: 'a.yaml', line: 1, column: 2, message: 'odd' }];
+  const given: unknown[] = [];
+  cli.deps = {
+    loadConfig: async () => ({ config: { tasks: [] } as never, warnings }),
+    runDaemon: async (options) => {
+      given.push(options.warnings);
+      return 0;
+    },
+  };
+  assert.deepEqual(await cli.run('run'), { code: 0, out: '', err: '' });
+  assert.deepEqual(given, [warnings]);
+});
+
 test('every error code has one of the published exit codes', () => {
   for (const code of Object.keys(ERROR_CODES)) {
     assert.ok([1, 2, 69, 75, 78].includes(exitCodeOf(code as keyof typeof ERROR_CODES)));

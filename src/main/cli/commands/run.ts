@@ -17,11 +17,8 @@ export const runCommand: Command = {
   async run(context) {
     const abandon = context.deps.prepareDaemon?.();
     try {
-      const loaded = await context.deps.loadConfig(await context.configFile());
-      for (const warning of loaded.warnings) {
-        context.io.stderr.write(`warning: ${context.deps.formatProblem(warning)}\n`);
-      }
-      return await context.deps.runDaemon(loaded);
+      // What it is warned of is said by the daemon, in its log.
+      return await context.deps.runDaemon(await context.deps.loadConfig(await context.configFile()));
     } finally {
       abandon?.();
     }
