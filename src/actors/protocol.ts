@@ -159,12 +159,23 @@ export interface DeadLetterFilter {
   readonly limit: number;
 }
 
+/** What bounds the schedule of a task, and how far it starts behind it. */
+export interface TaskWindow {
+  readonly startAtMs: number | null;
+  readonly stopAtMs: number | null;
+  /** Dates and ranges of dates on which it does not run. */
+  readonly excluded: number;
+  readonly splayMs: number;
+}
+
 export interface TaskView {
   readonly name: string;
   readonly kind: 'cpu' | 'io';
   readonly handler: string;
   /** As a person wrote it: `*\/5 * * * * *`, `every 5s`, `at 2026-…`, or null. */
   readonly schedule: string | null;
+  /** Null: nothing bounds it. */
+  readonly window: TaskWindow | null;
   readonly nextAtMs: number | null;
   /** Occurrences left out by the misfire policy since the start; null: the task has no schedule. */
   readonly missed: number | null;

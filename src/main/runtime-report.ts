@@ -1,9 +1,9 @@
 /** Everything that main knows and others show, put together when it is asked for. */
 import type { ActorSystem, Clock, LoopDelaySampler } from '../actors/kernel/index.ts';
-import type { PoolView, RuntimeView, TaskView } from '../actors/protocol.ts';
+import type { PoolView, RuntimeView, TaskView, TaskWindow } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
 import type { CpuPool, InlinePool, IoPool } from '../workers/index.ts';
-import type { Config } from './config/index.ts';
+import type { Config, TaskSpec } from './config/index.ts';
 import { type MemoryGovernor, readProcessMemory } from './memory/index.ts';
 import type { Reloader } from './reload.ts';
 import type { Router } from './router.ts';
@@ -34,6 +34,8 @@ const SHOWN_UNDELIVERABLE = 5;
 export class RuntimeReport {
   readonly #options: RuntimeReportOptions;
   readonly #startedAtMs: number;
+  /** Of the tasks that have one. */
+  readonly #windows = new Map<string, TaskWindow>();
   /** Since exec; null until the daemon is ready. */
   readyMs: number | null = null;
   #cpuRestarts = 0;
@@ -41,6 +43,10 @@ export class RuntimeReport {
   constructor(options: RuntimeReportOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.wallMs();
+    for (const task of options.config.tasks) {
+      const window = windowOf(task);
+      if (window !== null) this.#windows.set(task.name, window);
+    }
   }
 
   countCpuRestart(): void {
@@ -133,6 +139,7 @@ export class RuntimeReport {
       kind: spec.kind,
       handler: spec.handler,
       schedule: spec.scheduleText,
+      window: this.#windows.get(spec.name) ?? null,
       nextAtMs: scheduler.nextOf(spec.name),
       missed: spec.scheduleText === null ? null : scheduler.missedOf(spec.name),
       active: task.active,
@@ -141,4 +148,10 @@ export class RuntimeReport {
       lastEndedAtMs: task.lastEndedAtMs,
     };
   }
+}
+
+function windowOf({ schedule, splayMs }: TaskSpec): TaskWindow | null {
+  if (schedule === null || (schedule.bounds === undefined && splayMs === 0)) return null;
+  const { startAtMs = null, stopAtMs = null, exclude = [] } = schedule.bounds ?? {};
+  return { startAtMs, stopAtMs, excluded: exclude.length, splayMs };
 }

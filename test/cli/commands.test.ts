@@ -12,6 +12,7 @@ const taskView = {
   kind: 'cpu',
   handler: 'hash',
   schedule: null,
+  window: null,
   nextAtMs: null,
   missed: 0,
   active: 0,

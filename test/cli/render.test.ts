@@ -58,6 +58,7 @@ const task: TaskView = {
   kind: 'io',
   handler: 'heartbeat',
   schedule: 'every 5s',
+  window: null,
   nextAtMs: NOW + 4200,
   missed: 0,
   active: 0,
@@ -102,6 +103,28 @@ test('the screens at 120, 80 and 40 columns are as they were looked at', () => {
     ...shown.map((run) => runDetails(run, { paint: new Paint(false), isTTY: false })),
   ].join('\n');
   assert.equal(got, expected);
+});
+
+test('a task with bounds has a column of its own on a terminal; in a pipe each line has the same fields', () => {
+  const window = { start_at: null, stop_at: '2026-02-01T00:00:00.000Z', excluded: 3, splay_seconds: 30 };
+  const some = [tasks[0]!, { ...tasks[1]!, window }];
+  const text = 'until 2026-02-01T00:00:00Z, 3 dates excluded, splay 30s';
+  const [head, first, second] = taskList(some, at(200)).split('\n');
+  assert.match(head ?? '', /HANDLER {4}WINDOW$/);
+  assert.match(first ?? '', /heartbeat {2}-$/);
+  assert.ok(second?.endsWith(text));
+  const piped = taskList(some, { ...at(80), isTTY: false });
+  assert.deepEqual(
+    piped
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t').slice(8)),
+    [
+      ['heartbeat', '-'],
+      ['heartbeat', text],
+    ],
+  );
+  assert.ok(!taskList(tasks, at(200)).includes('WINDOW'));
 });
 
 test('no line is wider than the terminal, at any width, and none ends in a blank', () => {

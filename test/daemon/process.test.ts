@@ -11,7 +11,13 @@ const tasks = [
   { name: 'quick', kind: 'io', handler: 'noop', overlap: 'allow' },
   { name: 'long', kind: 'io', handler: 'sleep', with: { ms: 60_000 }, timeout_seconds: 100, max_retry: 0 },
   { name: 'failing', kind: 'io', handler: 'command', with: { argv: ['false'] }, max_retry: 0 },
-  { name: 'every-second', kind: 'io', handler: 'noop', schedule: '* * * * * *' },
+  {
+    name: 'every-second',
+    kind: 'io',
+    handler: 'noop',
+    schedule: '* * * * * *',
+    stop_at: '2999-01-01T00:00:00Z',
+  },
 ];
 const config = { tasks, shutdown: { grace_seconds: 2 } };
 
@@ -48,7 +54,15 @@ test('commands against a running daemon: answers, documents and exit codes', asy
   assert.equal((await daemon.command('show', 'no@such')).code, 1);
   assert.equal((await daemon.command('trigger', 'nothing')).code, 1);
   assert.equal((await daemon.command('status')).code, 0);
-  assert.equal((await daemon.command('tasks')).code, 0);
+  const { tasks: listed } = (await daemon.json('tasks')).value as {
+    tasks: { name: string; window: unknown }[];
+  };
+  assert.deepEqual(
+    listed.filter(({ window }) => window !== null),
+    [listed.find(({ name }) => name === 'every-second')],
+  );
+  const stop = { start_at: null, stop_at: '2999-01-01T00:00:00.000Z', excluded: 0, splay_seconds: 0 };
+  assert.deepEqual(listed.find(({ name }) => name === 'every-second')?.window, stop);
   assert.equal((await daemon.command('runs', '--state', 'nonsense')).code, 2);
   assert.equal((await daemon.command('triger')).code, 2);
 
@@ -61,6 +75,10 @@ test('commands against a running daemon: answers, documents and exit codes', asy
   assert.equal(await daemon.exited, 0);
   assert.equal(existsSync(join(dir, 'state', 'lock')), false);
   assert.equal((await daemon.command('status')).code, 69);
+  const warnings = daemon.lines.filter(({ msg }) => msg === 'config').map(({ problem }) => String(problem));
+  assert.equal(new Set(warnings).size, warnings.length);
+  assert.match(warnings.join('\n'), /\(long\)\.timeout_seconds: expected a timeout of at most/);
+  assert.equal(daemon.stderr, '', 'its warnings are said in the log, once');
 });
 
 test('SIGTERM: a run that fits into the grace ends, one that does not is stopped in time', async (t) => {

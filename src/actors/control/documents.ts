@@ -4,7 +4,15 @@
  * these shapes: fields are added, never renamed.
  */
 import type { ErrorData } from '../kernel/index.ts';
-import type { AuditEntry, DeadLetterView, RuntimeView, RunView, StoreView, TaskView } from '../protocol.ts';
+import type {
+  AuditEntry,
+  DeadLetterView,
+  RuntimeView,
+  RunView,
+  StoreView,
+  TaskView,
+  TaskWindow,
+} from '../protocol.ts';
 
 export interface ErrorDocument {
   readonly code: string;
@@ -59,6 +67,13 @@ export interface TaskDocument {
   readonly kind: string;
   readonly handler: string;
   readonly schedule: string | null;
+  /** Null: nothing bounds the schedule. */
+  readonly window: {
+    readonly start_at: string | null;
+    readonly stop_at: string | null;
+    readonly excluded: number;
+    readonly splay_seconds: number;
+  } | null;
   readonly next_at: string | null;
   readonly active: number;
   readonly queued: number;
@@ -148,11 +163,22 @@ export function taskDocument(view: TaskView): TaskDocument {
     kind: view.kind,
     handler: view.handler,
     schedule: view.schedule,
+    window: windowDocument(view.window),
     next_at: isoOrNull(view.nextAtMs),
     active: view.active,
     queued: view.queued,
     last_state: view.lastState,
     last_ended_at: isoOrNull(view.lastEndedAtMs),
+  };
+}
+
+function windowDocument(window: TaskWindow | null): TaskDocument['window'] {
+  if (window === null) return null;
+  return {
+    start_at: isoOrNull(window.startAtMs),
+    stop_at: isoOrNull(window.stopAtMs),
+    excluded: window.excluded,
+    splay_seconds: window.splayMs / 1000,
   };
 }
 

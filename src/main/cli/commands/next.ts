@@ -2,7 +2,7 @@ import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
 import { usage } from '../args.ts';
 import type { Command } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { type NextDocument, nextList } from '../render/next.ts';
+import { endText, type NextDocument, nextList } from '../render/next.ts';
 
 const MOST = 1000;
 const DEFAULT_COUNT = 5;
@@ -13,7 +13,8 @@ export const nextCommand: Command = {
   usage: 'TASK [-n N] [--from T]',
   about:
     'Computed from the config, without a daemon: local time in the zone of the task, the instant in UTC, and how far away ' +
-    'it is. A time that the clocks skip is marked as shifted.',
+    'it is. A time that the clocks skip is marked as shifted. Where there are fewer than were asked for, the reason is said: ' +
+    'stop_at, excluded dates, or a time that is skipped whenever it comes; in a pipe on the standard error.',
   flags: [
     { name: 'count', short: 'n', value: 'N', summary: 'so many (default 5, at most 1000)', range: [1, MOST] },
     { name: 'from', value: 'T', summary: 'after this instant, such as 2026-12-24T18:00:00Z (default: now)' },
@@ -50,15 +51,32 @@ export const nextCommand: Command = {
       task: name,
       schedule: preview.schedule,
       time_zone: timeZone ?? null,
+      start_at: isoOrNull(schedule?.bounds?.startAtMs),
+      stop_at: isoOrNull(schedule?.bounds?.stopAtMs),
+      exclude: (schedule?.bounds?.exclude ?? []).map(({ firstDay, lastDay }) =>
+        firstDay === lastDay ? dateText(firstDay) : `${dateText(firstDay)}..${dateText(lastDay)}`,
+      ),
       splay_seconds: task.splayMs / 1000,
       occurrences: preview.occurrences.map(({ atMs, ...rest }) => ({
         at: new Date(atMs).toISOString(),
         ...rest,
       })),
+      end: preview.end,
     };
     context.show(document, (next) =>
       nextList(next, { isTTY: io.isTTY, columns: io.columns, nowMs: io.nowMs(), paint }),
     );
+    const end = endText(document);
+    if (end !== null && !context.json && !io.isTTY) io.stderr.write(`${name}: ${end}\n`);
     return ExitCode.Done;
   },
 };
+
+function isoOrNull(atMs: number | null | undefined): string | null {
+  return atMs === null || atMs === undefined ? null : new Date(atMs).toISOString();
+}
+
+/** `day`: since 1970. */
+function dateText(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10);
+}

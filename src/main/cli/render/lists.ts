@@ -4,6 +4,7 @@ import { stateColour } from './paint.ts';
 import { errorText } from './run.ts';
 import { type Column, type TableOptions, table } from './table.ts';
 import { durationText, relativeTime } from './time.ts';
+import { windowText } from './window.ts';
 
 export interface ListOptions extends TableOptions {
   readonly nowMs: number;
@@ -33,9 +34,16 @@ export function taskList(tasks: readonly TaskDocument[], options: ListOptions): 
     { title: 'SCHEDULE', cell: (task) => task.schedule ?? 'on trigger', shrinkTo: 10 },
     { title: 'KIND', cell: (task) => task.kind },
     { title: 'HANDLER', cell: (task) => task.handler, shrinkTo: 8 },
+    { title: 'WINDOW', cell: windowCell, shrinkTo: 8 },
   ];
   if (tasks.length === 0) return nothing(options, 'No tasks in the config.');
-  return table(tasks, columns, options);
+  // A terminal has no room for a column of nothing; in a pipe each line has the same fields.
+  const bounded = !options.isTTY || tasks.some(({ window }) => window !== null);
+  return table(tasks, bounded ? columns : columns.slice(0, -1), options);
+}
+
+function windowCell({ window }: TaskDocument): string {
+  return window === null ? '-' : windowText({ ...window, exclude: window.excluded });
 }
 
 export function runList(runs: readonly RunDocument[], options: ListOptions): string {
