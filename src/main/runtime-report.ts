@@ -7,12 +7,13 @@ import type { Config, TaskSpec } from './config/index.ts';
 import { type MemoryGovernor, readProcessMemory } from './memory/index.ts';
 import type { Reloader } from './reload.ts';
 import type { Router } from './router.ts';
-import type { Scheduler } from './schedule/index.ts';
+import type { ClockWatch, Scheduler } from './schedule/index.ts';
 
 export interface RuntimeReportOptions {
   readonly version: string;
   readonly config: Config;
   readonly clock: Clock;
+  readonly watch: ClockWatch;
   readonly system: ActorSystem;
   readonly router: Router;
   readonly runs: Runs;
@@ -54,20 +55,8 @@ export class RuntimeReport {
   }
 
   view(stopping: boolean): RuntimeView {
-    const {
-      version,
-      config,
-      system,
-      router,
-      runs,
-      scheduler,
-      io,
-      guest,
-      inline,
-      loopDelay,
-      governor,
-      reloader,
-    } = this.#options;
+    const { version, config, watch, system, router, runs, io, guest, inline, loopDelay, governor, reloader } =
+      this.#options;
     return {
       pid: process.pid,
       version,
@@ -84,7 +73,7 @@ export class RuntimeReport {
         cpu: this.#cpuRestarts,
         ...Object.fromEntries([...router.links].map((link) => [link.name, link.stats.restarts])),
       },
-      clockJumps: { ...scheduler.jumps },
+      clockJumps: { ...watch.counts },
       loopDelay: loopDelay.look(),
       undeliverable: { ...system.undeliverable.counts },
       lastUndeliverable: system.undeliverable

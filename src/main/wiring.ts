@@ -54,7 +54,7 @@ import { Reloader } from './reload.ts';
 import { Router } from './router.ts';
 import { runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
-import { CLOCK_JUMP_LINES, Scheduler, Shifts } from './schedule/index.ts';
+import { CLOCK_JUMP_LINES, ClockWatch, Scheduler, Shifts } from './schedule/index.ts';
 import { SizeReport } from './size-report.ts';
 
 export interface WiringOptions {
@@ -120,8 +120,13 @@ export function wireDaemon(options: WiringOptions): Wiring {
   });
   const telemetry = system.ref<TelemetryMessages>(ActorName.Telemetry);
   const store = system.ref<StoreMessages>(ActorName.Store);
+  const watch = new ClockWatch(clock, (kind, sizeMs) => {
+    const level = kind === 'suspend' ? 'info' : 'warn';
+    log(level, CLOCK_JUMP_LINES[kind], { seconds: Math.round(sizeMs) / 1000 });
+  });
   const runs = new Runs({
     clock,
+    watch,
     random: options.random,
     tasks: config.tasks.map(runsTask),
     groups: config.groups,
@@ -165,17 +170,14 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const shifts = new Shifts(config.tasks);
   const scheduler = new Scheduler({
     clock,
+    watch,
     tasks: config.tasks,
-    onDue(task, dueAtMs, origin) {
+    onDue({ task, occurrenceMs: dueAtMs, origin, catchUp }) {
       const shift = origin === 'schedule' ? shifts.of(task, dueAtMs) : null;
       if (shift !== null) log('info', 'occurrence shifted', { ...shift });
-      runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin });
+      runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin, catchUp });
     },
     onMissed: (task, { missed, more }) => log('warn', 'occurrences missed', { task, missed, more }),
-    onJump(kind, sizeMs) {
-      const level = kind === 'suspend' ? 'info' : 'warn';
-      log(level, CLOCK_JUMP_LINES[kind], { seconds: Math.round(sizeMs) / 1000 });
-    },
     onLost: (task) => log('error', 'no next occurrence found, trying again in an hour', { task }),
     onEnded: (task, stopAtMs) =>
       log('info', 'schedule has ended', { task, stop_at: new Date(stopAtMs).toISOString() }),
@@ -191,6 +193,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     version,
     config,
     clock,
+    watch,
     system,
     router,
     runs,

@@ -61,7 +61,7 @@ function rig(time: Time, options: Partial<DelayOptions<number>> = {}) {
     clock,
     now: () => (time === 'wall' ? clock.wallMs() : clock.monoMs()),
     onDue: (item) => given.push([item, clock.mono]),
-    onWake: (lateMs) => late.push(lateMs),
+    watch: { look: (lateMs) => void late.push(lateMs), onLook() {} },
     ...options,
   });
   return { clock, given, late, engine };

@@ -35,7 +35,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
       clock,
       now: () => clock.wallMs(),
       onDue: (item) => given.push([item, clock.wallMs()]),
-      onWake: (wokenLateMs) => wakes.push(wokenLateMs),
+      watch: { look: (wokenLateMs) => void wakes.push(wokenLateMs), onLook() {} },
       ...options,
     });
     return { clock, given, wakes, engine };
@@ -142,7 +142,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
         clock,
         now: () => nowMs,
         onDue: () => {},
-        onWake: (ms) => late.push(ms),
+        watch: { look: (ms) => void late.push(ms), onLook() {} },
       });
       const periodMs = Math.max(10, lateMs);
       engine.schedule(periodMs, 1);
@@ -183,11 +183,14 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
         clock,
         now: () => clock.wallMs(),
         onDue: (item) => given.push(item),
-        onWake() {
-          if (!first) return;
-          first = false;
-          assert.equal(engine.reschedule(later, 300), true);
-          assert.equal(engine.cancel(never), true);
+        watch: {
+          look() {
+            if (!first) return;
+            first = false;
+            assert.equal(engine.reschedule(later, 300), true);
+            assert.equal(engine.cancel(never), true);
+          },
+          onLook() {},
         },
       });
       const later = engine.schedule(100, 'later');
@@ -254,6 +257,73 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
       await clock.advance(TIMER_CAP_MS + lateMs + 1);
       assert.deepEqual(names(given), ['b', 'a']);
       engine.close();
+    });
+
+    test('a move of the clock that somebody else has seen: what is due by the new time is given out at once, nothing early', async () => {
+      const clock = new TestClock(10_000_000);
+      const given: string[] = [];
+      const listeners: ((look: { readonly moved: boolean }) => void)[] = [];
+      let looks = 0;
+      const engine = open<string>({
+        clock,
+        now: () => clock.wallMs(),
+        onDue: (item) => given.push(item),
+        watch: { look: () => void looks++, onLook: (listener) => void listeners.push(listener) },
+      });
+      const tell = async (moved: boolean): Promise<void> => {
+        for (const listener of listeners) listener({ moved });
+        await clock.advance(lateMs);
+      };
+      engine.schedule(10_000_000 + 3_600_000, 'hour');
+      engine.schedule(10_000_000 + 7_200_000, 'hours');
+      await clock.advance(1000);
+      clock.stepWall(3_600_000);
+      await tell(true);
+      assert.deepEqual(given, ['hour']);
+      clock.stepWall(-1_800_000);
+      await tell(true);
+      const before = looks;
+      await tell(false);
+      if (lateMs === 0) assert.equal(looks, before, 'a look that finds nothing wakes nobody');
+      await clock.advance(3_600_000);
+      assert.deepEqual(given, ['hour']);
+      clock.suspend(3_600_000);
+      await tell(true);
+      assert.deepEqual(given, ['hour', 'hours']);
+      engine.close();
+      await tell(true);
+      assert.equal(clock.timers, 0, 'one that is closed is not woken');
+    });
+
+    test('what an engine sees itself as it wakes is given out in that waking or the next turn', async () => {
+      const clock = new TestClock(10_000_000);
+      const given: [string, number][] = [];
+      const listeners: ((look: { readonly moved: boolean }) => void)[] = [];
+      let seenMs = clock.wallMs() - clock.monoMs();
+      const engine = open<string>({
+        clock,
+        now: () => clock.wallMs(),
+        onDue: (item) => given.push([item, clock.monoMs()]),
+        watch: {
+          look() {
+            const moved = clock.wallMs() - clock.monoMs() !== seenMs;
+            seenMs = clock.wallMs() - clock.monoMs();
+            for (const listener of listeners) listener({ moved });
+          },
+          onLook: (listener) => void listeners.push(listener),
+        },
+      });
+      engine.schedule(10_000_000 + 3_600_000, 'hour');
+      engine.schedule(10_000_000 + 1000, 'second');
+      clock.stepWall(7_200_000);
+      await clock.advance(1000 + lateMs);
+      assert.deepEqual(
+        given.map(([item]) => item).sort(),
+        ['hour', 'second'],
+        'the first timer to fire sees the step for all',
+      );
+      engine.close();
+      assert.equal(clock.timers, 0);
     });
 
     test('closed, nothing is given out any more; twice is as good as once', async () => {

@@ -23,7 +23,7 @@ test('an entry that waits for longer than the cap uses one timer again and again
     clock,
     now: () => nowMs,
     onDue: (item) => given.push(item),
-    onWake: (lateMs) => late.push(lateMs),
+    watch: { look: (lateMs) => void late.push(lateMs), onLook() {} },
     capMs: 1000,
   });
   engine.schedule(10_500, 'a');

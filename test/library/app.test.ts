@@ -45,7 +45,16 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
   const holds = app.task({ name: 'holds' }, (_input, { signal }) =>
     Promise.race([held.promise, new Promise((_, reject) => signal.addEventListener('abort', reject))]),
   );
-  app.task({ name: 'minutely', schedule: '* * * * *', timeZone: 'UTC' }, (_input, { run }) => run);
+  let beside = 0;
+  app.task(
+    { name: 'minutely', schedule: '* * * * *', timeZone: 'UTC', misfire: { policy: 'run-all' } },
+    async (_input, { run }) => {
+      assert.equal(beside++, 0);
+      await new Promise(setImmediate);
+      beside--;
+      return run;
+    },
+  );
   const digest = app.task<{ text: string }, { sha256: string; onMain: boolean }>({
     name: 'digest',
     kind: 'cpu',
@@ -92,6 +101,16 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
   const minutely = await app.runs({ task: 'minutely', state: 'success' });
   assert.equal(minutely.length, 11);
   assert.equal(minutely[0]?.result, 'minutely@2026-01-01T00:11:00Z');
+
+  // Two seconds before the next one the machine sleeps for an hour. The schedule sees it: all that are late run, one
+  // behind the other, and what was to begin later does so.
+  await clock.advance(23_000);
+  const slept = await app.trigger(add, { a: 3, b: 4 }, { inMs: 3_600_000 });
+  clock.suspend(3_600_000);
+  await clock.advance(2000);
+  await app.idle();
+  assert.equal((await app.run(slept.id))?.result, 7);
+  assert.equal((await app.runs({ task: 'minutely', state: 'success', limit: 100 })).length, 11 + 61);
 
   // Later, cancelled, refused.
   const later = await app.trigger(add, { a: 2, b: 2 }, { inMs: 60_000 });

@@ -3,71 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ColibriError } from '../../src/actors/kernel/index.ts';
-import type { DelayedPlace, RunEvent, StoredRun } from '../../src/actors/protocol.ts';
 import { isTerminal } from '../../src/actors/runs/index.ts';
-import { type FarRuns, NEAR } from '../../src/actors/runs/later-runs.ts';
+import { NEAR } from '../../src/actors/runs/later-runs.ts';
+import { keeper, PAGE } from './keeper.ts';
 import { type Setup, setup, taskSpec } from './runs-setup.ts';
-
-const PAGE = 100;
-
-/** A store that has what it was told, and gives it out in pages. */
-function keeper() {
-  const rows = new Map<string, StoredRun & { readonly position: number }>();
-  let position = 0;
-  let broken = false;
-  let asked = 0;
-  const pending = (row: StoredRun) => row.state === 'pending';
-  const isAfter = (row: StoredRun & { position: number }, after: DelayedPlace) =>
-    row.dueAtMs > after.dueAtMs || (row.dueAtMs === after.dueAtMs && row.position > after.position);
-  const far: FarRuns = {
-    async page(after) {
-      asked++;
-      if (broken) throw new Error('the disk is away');
-      const found = [...rows.values()]
-        .filter((row) => pending(row) && isAfter(row, after))
-        .sort((a, b) => a.dueAtMs - b.dueAtMs || a.position - b.position);
-      const runs = found.slice(0, PAGE);
-      return { runs, next: found.length > PAGE ? { ...runs.at(-1)! } : null };
-    },
-    async find(run) {
-      const row = rows.get(run);
-      return row !== undefined && pending(row) ? row : null;
-    },
-  };
-  return {
-    rows,
-    far,
-    get asked() {
-      return asked;
-    },
-    fail: (on: boolean) => {
-      broken = on;
-    },
-    keep(events: readonly RunEvent[]) {
-      for (const event of events) {
-        const { run, task, state, attempt, origin = 'manual', createdAtMs = 0, input = '{}' } = event;
-        const row = rows.get(run);
-        if (row !== undefined) rows.set(run, { ...row, state });
-        else {
-          const dueAtMs = event.dueAtMs ?? createdAtMs;
-          const rest = { startedAtMs: null, mark: null, error: null, attempts: [], interruptions: 0 };
-          rows.set(run, {
-            ...rest,
-            position: ++position,
-            run,
-            task,
-            state,
-            attempt,
-            origin,
-            createdAtMs,
-            dueAtMs,
-            input,
-          });
-        }
-      }
-    },
-  };
-}
 
 function rig(options: Parameters<typeof setup>[1] = {}, task = taskSpec({ name: 'a' })) {
   const store = keeper();
@@ -189,6 +128,36 @@ test('cancelled before its time, near or far', async () => {
   const stillPending = [...store.rows.values()].filter((row) => row.state === 'pending').length;
   assert.equal(stillPending, NEAR.most);
   await runs.recall('a@unknown');
+});
+
+test('what has come due in the store alone is judged by overlap as what has in memory: none beside another', async () => {
+  for (const [overlap, ends] of [
+    ['skip', 'skipped'],
+    ['queue-all', 'success'],
+  ] as const) {
+    const { clock, runs, store, pool, finish, trigger, settle, states } = rig(
+      {},
+      taskSpec({ name: 'a', overlap }),
+    );
+    const dueAtMs = clock.wallMs() + 1000;
+    store.keep([{ run: 'a@1', task: 'a', state: 'pending', attempt: 0, atMs: 0, dueAtMs }]);
+    store.fail(true);
+    runs.restored(1);
+    trigger('a');
+    await clock.advance(0);
+    const first = pool.taken[0]!.run;
+    // It is asked for again when its time has passed.
+    clock.stepWall(60_000);
+    store.fail(false);
+    await clock.advance(1000);
+    await settle();
+    assert.deepEqual([...pool.held.keys()], [first], overlap);
+    finish(first);
+    await settle();
+    if (overlap === 'queue-all') finish('a@1');
+    await settle();
+    assert.equal(states('a@1').at(-1), ends, overlap);
+  }
 });
 
 test('a store that cannot be asked is asked again', async () => {

@@ -101,6 +101,28 @@ test('a retry is due when it was; one that is overdue at once', async () => {
   assert.equal(pool.held.get('a@1')?.attempt, 2);
 });
 
+test('a retry waits no longer than it was planned, by a clock that was set back or is not set yet', async () => {
+  for (const wrongMs of [-3_600_000, -50 * 365 * 86_400_000]) {
+    const { runs, pool, clock } = setup([taskSpec({ name: 'a', maxRetry: 5 })]);
+    const endedAtMs = clock.wallMs();
+    clock.stepWall(wrongMs);
+    const attempt = {
+      attempt: 1,
+      startedAtMs: endedAtMs - 10,
+      endedAtMs,
+      state: 'failed',
+      error: null,
+    } as const;
+    runs.restore(
+      stored('a@1', { state: 'retrying', attempt: 1, dueAtMs: endedAtMs + 5000, attempts: [attempt] }),
+    );
+    await clock.advance(4999);
+    assert.equal(pool.active, 0);
+    await clock.advance(1);
+    assert.deepEqual([...pool.held.keys()], ['a@1']);
+  }
+});
+
 test('pending runs wait for the one before them again', () => {
   const { runs, pool, finish, depth } = setup([taskSpec({ name: 'a', overlap: 'queue-all' })]);
   runs.restore(stored('a@1'));

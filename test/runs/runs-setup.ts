@@ -1,5 +1,6 @@
 /** A `Runs` with a clock, a store that acknowledges, and pools that do what a test tells them. */
 
+import type { WallWatch } from '../../src/actors/delay/index.ts';
 import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../src/actors/execution.ts';
 import type { Answer } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
@@ -99,6 +100,9 @@ export interface Setup {
 export function setup(
   tasks: readonly RunsTask[],
   options: {
+    /** Default: one of its own. */
+    clock?: TestClock;
+    watch?: WallWatch;
     slots?: number;
     acknowledge?: boolean;
     queues?: Partial<RunsOptions['queues']>;
@@ -111,10 +115,11 @@ export function setup(
     onRecord?: (batch: RecordBatch) => void;
   } = {},
 ): Setup {
-  const clock = new TestClock();
+  const { clock = new TestClock() } = options;
   const events: RunEvent[] = [];
   const runs: Runs = new Runs({
     clock,
+    ...(options.watch === undefined ? {} : { watch: options.watch }),
     random: options.random ?? (() => 0.5),
     tasks,
     groups: options.groups ?? {},

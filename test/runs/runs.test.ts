@@ -342,15 +342,18 @@ test('cancel-running replaces what is in work, not itself, and leaves the runs o
   assert.equal((second.value as { ended: RunView }).ended.state, 'success');
 });
 
-test('drop-oldest keeps to the capacity although the dropped run had a follower', () => {
-  const { trigger, depth } = setup([taskSpec({ name: 'a', overlap: 'queue-one' }), taskSpec({ name: 'b' })], {
-    slots: 0,
-    queues: { ready: { capacity: 1, whenFull: 'drop-oldest' } },
-  });
+test('drop-oldest keeps to the capacity although the dropped run had a follower, and drops no more than it must', () => {
+  const { trigger, depth, rejected } = setup(
+    [taskSpec({ name: 'a', overlap: 'queue-one' }), taskSpec({ name: 'b' })],
+    {
+      slots: 0,
+      queues: { ready: { capacity: 1, whenFull: 'drop-oldest' } },
+    },
+  );
   trigger('a');
   trigger('a');
   trigger('b');
-  assert.equal(depth('ready'), 1);
+  assert.deepEqual([depth('ready'), depth('delayed'), rejected('ready')], [1, 1, 1]);
 });
 
 test('a place that a cancel makes is given to who waits', async () => {

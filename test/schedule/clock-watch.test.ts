@@ -16,7 +16,12 @@ function watched(clock = new TestClock()) {
 test('time that only passes is nothing to tell', async () => {
   const { clock, watch, jumps, startMs } = watched();
   await clock.advance(15_000);
-  assert.deepEqual(watch.look(0.7), { wallMs: startMs + 15_000, passedMs: 15_000, stepMs: 0 });
+  assert.deepEqual(watch.look(0.7), {
+    wallMs: startMs + 15_000,
+    passedMs: 15_000,
+    stepMs: 0,
+    moved: false,
+  });
   assert.deepEqual(jumps, []);
 });
 
@@ -24,13 +29,22 @@ test('a step forward, a step back, a suspend and a stall are told apart, with th
   const { clock, watch, jumps, startMs } = watched();
   await clock.advance(5000);
   clock.stepWall(3_600_000);
-  assert.deepEqual(watch.look(0), { wallMs: startMs + 3_605_000, passedMs: 5000, stepMs: 3_600_000 });
+  assert.deepEqual(watch.look(0), {
+    wallMs: startMs + 3_605_000,
+    passedMs: 5000,
+    stepMs: 3_600_000,
+    moved: true,
+  });
   clock.stepWall(-86_400_000);
   assert.equal(watch.look(0).stepMs, -86_400_000);
   clock.suspend(420_000);
   await clock.advance(1000);
-  const { passedMs, stepMs } = watch.look(0);
-  assert.deepEqual([passedMs, stepMs], [421_000, 0], 'the machine has slept: that time has passed');
+  const { passedMs, stepMs, moved } = watch.look(0);
+  assert.deepEqual(
+    [passedMs, stepMs, moved],
+    [421_000, 0, true],
+    'the machine has slept: that time has passed',
+  );
   clock.stall(8000);
   assert.equal(watch.look(8000).stepMs, 0);
   assert.deepEqual(jumps, [
@@ -42,6 +56,40 @@ test('a step forward, a step back, a suspend and a stall are told apart, with th
   assert.deepEqual(watch.counts, { forward: 1, backward: 1, suspend: 1, stall: 1 });
   watch.look(0);
   assert.equal(jumps.length, 4, 'each is told once');
+});
+
+test('of several timers that are late for one reason the first tells, with what it saw of it', async () => {
+  const { clock, watch, jumps } = watched();
+  await clock.advance(5000);
+  watch.look(0);
+  clock.stall(60_000);
+  // One was to fire 3 s before that look, which the process was free to do; one 5 s after.
+  watch.look(63_000);
+  watch.look(55_000);
+  await clock.advance(500);
+  watch.look(55_000);
+  assert.deepEqual(jumps, [['stall', 60_000]]);
+});
+
+test('all who listen are told of each look, whoever looks', async () => {
+  const { clock, watch } = watched();
+  const seen: [number, boolean][] = [];
+  watch.onLook(({ stepMs, moved }) => seen.push([stepMs, moved]));
+  watch.onLook(({ stepMs, moved }) => seen.push([stepMs, moved]));
+  watch.look(0);
+  clock.stepWall(-5000);
+  watch.look(0);
+  clock.suspend(7000);
+  watch.look(0);
+  const once: [number, boolean][] = [
+    [0, false],
+    [-5000, true],
+    [0, true],
+  ];
+  assert.deepEqual(
+    seen,
+    once.flatMap((look) => [look, look]),
+  );
 });
 
 test('a suspend in which the clock was set too is both', () => {

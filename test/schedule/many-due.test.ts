@@ -5,7 +5,7 @@ import { DUE_PER_TURN, TIMER_CAP_MS } from '../../src/actors/delay/delay-engine.
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { GarbageCollector } from '../../src/actors/kernel/index.ts';
 import { occurrenceId } from '../../src/actors/runs/index.ts';
-import { Scheduler } from '../../src/main/schedule/index.ts';
+import { ClockWatch, Scheduler } from '../../src/main/schedule/index.ts';
 import { setup, taskSpec } from '../runs/runs-setup.ts';
 import { at, cron, DAY_MS, every, HOUR_MS, iso, scheduled, start } from './scheduler-rig.ts';
 
@@ -120,15 +120,15 @@ function many(instantOf: (index: number) => number) {
   };
   const scheduler = new Scheduler({
     clock: timed,
+    watch: new ClockWatch(timed, () => {}),
     tasks: names.map((name, index) =>
       scheduled({ name, schedule: { kind: 'at', atMs: clock.wallMs() + instantOf(index) } }),
     ),
-    onDue(task, dueAtMs, origin) {
+    onDue({ task, occurrenceMs: dueAtMs, origin }) {
       due++;
       runs.due({ task, id: occurrenceId(task, dueAtMs), dueAtMs, origin });
     },
     onMissed: () => assert.fail('nothing is missed'),
-    onJump: () => {},
     onLost: () => assert.fail('an instant is not lost'),
     onEnded: () => assert.fail('a one-shot has no stop_at'),
   });

@@ -8,7 +8,7 @@ import {
   type MisfirePolicy,
   type ScheduleSpec,
 } from '../../src/main/config/config.ts';
-import { type ScheduledTask, Scheduler } from '../../src/main/schedule/index.ts';
+import { ClockWatch, type ScheduledTask, Scheduler } from '../../src/main/schedule/index.ts';
 import { cronFields } from '../support/cron-fields.ts';
 
 export const runOnce: MisfirePolicy = { policy: 'run-once', graceMs: null, max: 100 };
@@ -50,8 +50,11 @@ export function scheduled(fields: Partial<ScheduledTask> & { name: string }): Sc
 
 export interface Rig {
   readonly scheduler: Scheduler;
+  readonly watch: ClockWatch;
   /** Task, occurrence, and the wall time at which it was given out. */
   readonly due: [task: string, occurrenceMs: number, atMs: number][];
+  /** Of these, those that are all to run although they are late. */
+  readonly catchUps: [task: string, occurrenceMs: number][];
   readonly missed: [task: string, count: number, more: boolean][];
   readonly jumps: [kind: ClockJump, sizeMs: number][];
   readonly ended: [task: string, stopAtMs: number][];
@@ -64,13 +67,18 @@ export function start(
   clock: Clock,
   handled: Readonly<Record<string, number>> = {},
 ): Rig {
-  const rig: Omit<Rig, 'scheduler' | 'of'> = { due: [], missed: [], jumps: [], ended: [] };
+  const jumps: Rig['jumps'] = [];
+  const watch = new ClockWatch(clock, (kind, sizeMs) => jumps.push([kind, sizeMs]));
+  const rig: Omit<Rig, 'scheduler' | 'of'> = { due: [], catchUps: [], missed: [], jumps, ended: [], watch };
   const scheduler = new Scheduler({
     clock,
+    watch,
     tasks,
-    onDue: (task, occurrence) => rig.due.push([task, occurrence, clock.wallMs()]),
+    onDue({ task, occurrenceMs, catchUp }) {
+      rig.due.push([task, occurrenceMs, clock.wallMs()]);
+      if (catchUp) rig.catchUps.push([task, occurrenceMs]);
+    },
     onMissed: (task, { missed, more }) => rig.missed.push([task, missed, more]),
-    onJump: (kind, sizeMs) => rig.jumps.push([kind, sizeMs]),
     onLost: (task) => assert.fail(`no next occurrence of ${task}`),
     onEnded: (task, stopAtMs) => rig.ended.push([task, stopAtMs]),
   });

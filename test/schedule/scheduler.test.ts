@@ -91,8 +91,14 @@ test('what is missed is counted from the first that was due, and more only where
   const occurrences = occurrencesOf({ kind: 'every', everyMs: 1000 }, new TimeZones());
   const after = (seconds: number) =>
     dueOccurrences({ occurrences, firstMs: 5000, nowMs: 5000 + seconds * 1000 + 0.5, policy: runOnce });
-  assert.deepEqual(after(0), { run: [5000], missed: 0, more: false, next: 6000 });
-  assert.deepEqual(after(7), { run: [12_000], missed: 7, more: false, next: 13_000 });
+  assert.deepEqual(after(0), { run: [5000], catchUp: false, missed: 0, more: false, next: 6000 });
+  assert.deepEqual(after(7), {
+    run: [12_000],
+    catchUp: false,
+    missed: 7,
+    more: false,
+    next: 13_000,
+  });
   const long = after(100_000);
   assert.deepEqual(long.run, [100_005_000]);
   assert.ok(long.more && long.missed > 10);

@@ -1,7 +1,7 @@
 /**
  * The one timer of an engine: wakes it when its earliest item is due, and is set anew afterwards. The sleep is capped and
  * the engine looks at its own time on waking: a timer that fires early, a wall clock that was moved, and an instant beyond
- * the reach of timers (2^31 ms) all come down to setting it once more.
+ * the reach of timers (2^31 ms) all come down to setting it once more. So does a move of the wall clock that others have seen.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { type DelayOptions, TIMER_CAP_MS } from './delay-engine.ts';
@@ -38,6 +38,10 @@ export class Alarm {
     this.#clock = options.clock;
     this.#capMs = options.capMs ?? TIMER_CAP_MS;
     this.#batchMs = options.batchMs ?? 0;
+    options.watch?.onLook(({ moved }) => {
+      // Where it has woken by itself it is armed when all is given out.
+      if (moved && this.#armedFor !== Number.NEGATIVE_INFINITY) this.#arm(options.next(), this.#batchMs);
+    });
   }
 
   /** There is something to wake for at `dueMs` now. */
@@ -96,7 +100,7 @@ export class Alarm {
     this.#armedFor = Number.NEGATIVE_INFINITY;
     let isMore = true;
     try {
-      this.#options.onWake?.(Math.max(0, this.#wokenMono - this.#askedMono));
+      this.#options.watch?.look(Math.max(0, this.#wokenMono - this.#askedMono));
       if (!this.#closed) isMore = this.#options.give();
     } finally {
       // Also when a receiver throws: the others must not wait for ever.

@@ -12,6 +12,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { TimerHandle } from './entry-slots.ts';
+import type { WallWatch } from './wall-watch.ts';
 
 export interface DelayEngine<Item> {
   readonly size: number;
@@ -41,13 +42,13 @@ export interface DelayOptions<Item> {
    */
   readonly batchMs?: number;
   /**
-   * Before items are given out, at each waking: the place to look whether the clock was moved. `lateMs`: how much later than
-   * asked the engine was woken, in monotonic time, 0 where that is not known; a process that stood still tells by it.
+   * For an engine of wall time: asked to look at each waking, before items are given out. Where a look of whomever finds
+   * that the clock has moved, what is due by the new time is given out at once. Default: the engine sees it when it wakes.
    */
-  readonly onWake?: (lateMs: number) => void;
+  readonly watch?: WallWatch;
 }
 
-/** No timer sleeps longer, so that a step of the wall clock is noticed within this time. */
+/** No timer sleeps longer, so that a step of the wall clock that nobody else sees is noticed within this time. */
 export const TIMER_CAP_MS = 15_000;
 
 /** How long the timer for an instant sleeps, ms: rounded up, for one of a fraction of a millisecond would fire before its time. */

@@ -4,4 +4,5 @@ export { EntrySlots, type TimerHandle } from './entry-slots.ts';
 export { HeapDelayEngine } from './heap-delay-engine.ts';
 export { POLL_MS } from './poll-delay-engine.ts';
 export { TimerHeap } from './timer-heap.ts';
+export type { WallWatch } from './wall-watch.ts';
 export { WheelDelayEngine } from './wheel-delay-engine.ts';

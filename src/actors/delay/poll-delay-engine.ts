@@ -73,9 +73,9 @@ export class PollDelayEngine<Item> implements DelayEngine<Item> {
 
   #wake(askedMono: number): void {
     this.#timer = null;
-    const { clock, onWake } = this.#options;
+    const { clock, watch } = this.#options;
     try {
-      onWake?.(Math.max(0, clock.monoMs() - askedMono));
+      watch?.look(Math.max(0, clock.monoMs() - askedMono));
       if (!this.#closed) this.#giveDue();
     } finally {
       this.#arm();

@@ -24,6 +24,9 @@ export class TimersDelayEngine<Item> implements DelayEngine<Item> {
 
   constructor(options: DelayOptions<Item>) {
     this.#options = options;
+    options.watch?.onLook(({ moved }) => {
+      if (moved) this.#waitAnew();
+    });
   }
 
   get size(): number {
@@ -78,9 +81,9 @@ export class TimersDelayEngine<Item> implements DelayEngine<Item> {
   #wake(slot: number): void {
     const entry = this.#entries[slot];
     if (this.#closed || entry === undefined) return;
-    const { clock, now, onDue, onWake } = this.#options;
+    const { clock, now, onDue, watch } = this.#options;
     const { timer } = entry;
-    onWake?.(Math.max(0, clock.monoMs() - entry.askedMono));
+    watch?.look(Math.max(0, clock.monoMs() - entry.askedMono));
     // Looked at again: what is called meanwhile may have cancelled it or put it off.
     if (this.#closed || this.#entries[slot] !== entry || entry.timer !== timer) return;
     if (entry.dueMs > now()) {
@@ -89,6 +92,14 @@ export class TimersDelayEngine<Item> implements DelayEngine<Item> {
     }
     this.#remove(slot);
     onDue(entry.item, entry.dueMs);
+  }
+
+  #waitAnew(): void {
+    for (const [slot, entry] of this.#entries.entries()) {
+      if (entry === undefined) continue;
+      entry.timer.cancel();
+      Object.assign(entry, this.#timerFor(slot, entry.dueMs));
+    }
   }
 
   #waitOn(slot: number, entry: Entry<Item>): void {

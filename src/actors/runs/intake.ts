@@ -61,6 +61,8 @@ export class Intake {
   #rejectedReady = 0;
   #rejectedDelayed = 0;
   #closed = false;
+  /** While places are made for a newcomer they are not for whoever waits. */
+  #makingRoom = false;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -113,7 +115,7 @@ export class Intake {
       );
     }
     const { task } = newcomer;
-    const decision = force ? 'run' : this.decide(task);
+    const decision = force ? 'run' : this.decide(task, newcomer.catchUp);
     const run = new Run({ ...newcomer, createdAtMs: this.#options.nowMs() });
     const refusal = this.#refusal(decision, run);
     // Who asked is told, and there is nothing to keep: a source that is too fast costs no more than its answers.
@@ -144,9 +146,14 @@ export class Intake {
     else this.#hold(run, decision);
   }
 
-  /** What is to become of a run of this task that comes now. */
-  decide(task: TaskState): OverlapDecision {
-    return decideOverlap(task.spec.overlap, task.live, this.#heldOf(task).length);
+  /**
+   * What is to become of a run of this task that comes now. Late occurrences that are all to run do not skip or cancel
+   * each other: behind those before it, one of them waits.
+   */
+  decide(task: TaskState, catchUp = false): OverlapDecision {
+    const { overlap } = task.spec;
+    if (catchUp && task.catchUps > 0 && overlap !== 'allow') return 'wait';
+    return decideOverlap(overlap, task.live, this.#heldOf(task).length);
   }
 
   /** It does not run now: it is skipped, or waits for the run before it. */
@@ -180,12 +187,14 @@ export class Intake {
     this.readmit(run);
   }
 
-  /** A pending run of a daemon before: waits for the one before it, or for room. */
+  /**
+   * A run of a daemon before that had not begun: it was accepted, so it is not skipped now, and it does not run beside
+   * another one. It waits for the one before it, or for room.
+   */
   restore(run: Run): void {
-    const { overlap } = run.task.spec;
-    if (run.overlaps && run.task.live > 1 && overlap !== 'allow' && overlap !== 'skip') {
-      this.#waitForOthers(run);
-    } else this.readmit(run);
+    const { task } = run;
+    if (run.overlaps && task.live > 1 && task.spec.overlap !== 'allow') this.#waitForOthers(run);
+    else this.readmit(run);
   }
 
   #waitForOthers(run: Run): void {
@@ -195,7 +204,8 @@ export class Intake {
 
   /** A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. */
   readmit(run: Run): void {
-    if (this.#options.ready.full || this.#waiting.length > 0) this.#waiting.push(run);
+    const mayGo = !this.#options.ready.full && this.#waiting.length === 0 && !this.#makingRoom;
+    if (!mayGo) this.#waiting.push(run);
     else this.#options.onReady(run);
   }
 
@@ -281,15 +291,17 @@ export class Intake {
     );
   }
 
-  /** Drops the oldest until there is a place: who waited for one of them may have taken it first. */
+  /** Drops the oldest until there is a place. Who waited for one of them was accepted: it waits for room. */
   #makeRoom(): void {
     const { ready, onSkip } = this.#options;
+    this.#makingRoom = true;
     while (ready.full) {
       const victim = ready.oldest();
-      if (victim === null) return;
+      if (victim === null) break;
       this.#rejectedReady++;
       onSkip(victim, new ColibriError('queue-full', 'dropped from the full ready queue for a newer run'));
     }
+    this.#makingRoom = false;
   }
 }
 

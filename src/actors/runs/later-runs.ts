@@ -9,7 +9,7 @@
  *
  * Invariant: of the runs that the store keeps, all that are due before `#farFrom` are near.
  */
-import { type DelayEngine, HeapDelayEngine, type TimerHandle } from '../delay/index.ts';
+import { type DelayEngine, HeapDelayEngine, type TimerHandle, type WallWatch } from '../delay/index.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import type { DelayedPlace, StoredRun, StoreMessages } from '../protocol.ts';
 import type { Run } from './run.ts';
@@ -22,6 +22,8 @@ export interface FarRuns {
 
 export interface LaterRunsOptions {
   readonly clock: Clock;
+  /** Null: nobody else tells of steps of the wall clock. */
+  readonly watch: WallWatch | null;
   /** Null: the store keeps nothing that could be asked for. */
   readonly far: FarRuns | null;
   /** Bytes of near runs above which some become far. */
@@ -60,10 +62,11 @@ export class LaterRuns {
 
   constructor(options: LaterRunsOptions) {
     this.#options = options;
-    const { clock } = options;
+    const { clock, watch } = options;
     this.#engine = new HeapDelayEngine<Run>({
       clock,
       now: () => clock.wallMs(),
+      ...(watch === null ? {} : { watch }),
       onDue: (run) => {
         this.#forget(run);
         options.onDue(run);

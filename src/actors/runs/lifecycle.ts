@@ -41,8 +41,11 @@ export class Lifecycle {
 
   /** It is to begin now, or as soon as it may. */
   due(run: Run): void {
-    run.task.queued++;
-    if (run.overlaps) run.task.live++;
+    const { task } = run;
+    task.queued++;
+    if (!run.overlaps) return;
+    task.live++;
+    if (run.catchUp) task.catchUps++;
   }
 
   /** It is in the store alone from here on. */
@@ -54,11 +57,11 @@ export class Lifecycle {
     if (run.noted && this.#journal.durable) this.#journal.note(run, run.createdAtMs, creationOf(run));
   }
 
-  /** The journal has it already: as `created` or, with `later`, as `delayed`, and accepted where it was. */
-  restored(run: Run, later: boolean): void {
+  /** The journal has it already, and it was accepted where it is not pending; `waits`: it is not `due` yet. */
+  restored(run: Run, waits: boolean): void {
     this.#bytes.enter(run);
-    if (later) return;
     if (run.state !== 'pending') this.#bytes.accept(run);
+    if (waits) return;
     this.due(run);
     if (run.state !== 'running') return;
     run.task.queued--;
@@ -151,7 +154,10 @@ export class Lifecycle {
     });
     task.lastState = state;
     task.lastEndedAtMs = now;
-    if (run.overlaps) task.live--;
+    if (run.overlaps) {
+      task.live--;
+      if (run.catchUp) task.catchUps--;
+    }
     this.#answer(run);
   }
 

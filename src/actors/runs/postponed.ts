@@ -2,8 +2,8 @@
  * What comes while the journal is blocked: nothing new is made of it until the store has caught up, so that what main
  * keeps for the store stays bounded however long the disk takes.
  *
- * Of each task, the newest due occurrence waits, as a late scheduler would run it; triggers and offers wait with their
- * answer, in order, up to a bound in number and bytes.
+ * Of each task, the newest due occurrence waits, as a late scheduler would run it, and those of a catch-up all, as far as
+ * few wait; triggers and offers wait with their answer, in order, up to a bound in number and bytes.
  */
 import { ColibriError } from '../kernel/errors.ts';
 import { type Answer, Ring } from '../kernel/index.ts';
@@ -15,6 +15,8 @@ export interface DueOccurrence {
   readonly id: string;
   readonly dueAtMs: number;
   readonly origin: RunOrigin;
+  /** One of the late occurrences that are all to run, one behind the other. Default false. */
+  readonly catchUp?: boolean;
 }
 
 interface PostponedCall {
@@ -32,9 +34,12 @@ export interface PostponedOptions {
 
 /** Calls that wait, at most. */
 const MAX_CALLS = 1000;
+/** Due occurrences, above which those of a catch-up take the place of each other. */
+export const MAX_DUES = 1000;
 
 export class Postponed {
   readonly #options: PostponedOptions;
+  /** By task, those of a catch-up by their id; the one that came last stands last. */
   readonly #dues = new Map<string, DueOccurrence>();
   readonly #calls = new Ring<PostponedCall>();
   #bytes = 0;
@@ -44,7 +49,10 @@ export class Postponed {
   }
 
   due(occurrence: DueOccurrence): void {
-    this.#dues.set(occurrence.task, occurrence);
+    const { task, id, catchUp = false } = occurrence;
+    const key = catchUp && this.#dues.size < MAX_DUES ? id : task;
+    this.#dues.delete(key);
+    this.#dues.set(key, occurrence);
   }
 
   /** `go` is called when there is room again. Throws `queue-full`. */
@@ -63,8 +71,10 @@ export class Postponed {
   /** The journal has room: what waited goes on, as far as there is. */
   release(): void {
     const { isBlocked, onDue } = this.#options;
-    for (const [task, occurrence] of this.#dues) {
-      this.#dues.delete(task);
+    for (const [key, occurrence] of this.#dues) {
+      // Each makes the journal longer: what came back here because that is blocked again would be looked at for ever.
+      if (isBlocked()) return;
+      this.#dues.delete(key);
       onDue(occurrence);
     }
     while (!isBlocked()) {

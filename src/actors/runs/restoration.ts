@@ -3,11 +3,11 @@
  *
  *   ready                 ─▶ ready, at its place
  *   pending, to begin later ─▶ waits until it is due
- *   pending               ─▶ through the overlap policy again, or waits for room
+ *   pending               ─▶ waits for the run before it, whatever the overlap policy but `allow`, or for room
  *   retrying              ─▶ retry queue, due when it was
  *   running               ─▶ interrupted: by `on_interrupted`, within the budget of interruptions
  *   interrupted           ─▶ the same, without counting again
- *   orphaned, or its task is gone ─▶ orphaned; ready where the task is there again
+ *   orphaned, or its task is gone ─▶ orphaned; as pending where the task is there again
  *
  * What was accepted stays accepted: bounds of queues that have become smaller since do not count here.
  */
@@ -34,21 +34,22 @@ export interface RestorationParts {
   readonly intake: Intake;
   readonly lifecycle: Lifecycle;
   readonly settlement: Settlement;
-  /** Runs that are due and were not accepted: placed when all others are there, whenever they were created. */
-  readonly pending: Run[];
+  /** Runs that are due and had not begun: placed when all others are there, whenever they were created. */
+  readonly waiting: Run[];
 }
 
 export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
-  const { clock, table, ready, retries, later, intake, lifecycle, settlement, pending } = parts;
+  const { clock, table, ready, retries, later, lifecycle, settlement, waiting } = parts;
   if (table.has(stored.run)) return;
   const run = runOf(stored, table);
   const { gone } = run.task;
-  const isPending = run.state === 'pending' && !gone;
+  const isPending = run.state === 'pending';
+  const waits = !gone && (isPending || run.state === 'orphaned');
   table.add(run);
-  lifecycle.restored(run, isPending);
-  if (isPending) {
-    if (stored.dueAtMs > clock.wallMs()) later.addBack(run);
-    else pending.push(run);
+  lifecycle.restored(run, waits);
+  if (waits) {
+    if (isPending && stored.dueAtMs > clock.wallMs()) later.addBack(run);
+    else waiting.push(run);
     return;
   }
   switch (run.state) {
@@ -58,18 +59,17 @@ export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
     case 'interrupted':
       return settlement.afterInterruption(run);
     case 'orphaned':
-      if (!gone) intake.readmit(run);
       return;
     default:
   }
   if (gone) lifecycle.orphaned(run);
   else if (run.state === 'ready') ready.push(run);
-  else retries.add(run, Math.max(0, stored.dueAtMs - clock.wallMs()));
+  else retries.add(run, waitLeftMs(stored, clock.wallMs()));
 }
 
-/** The pending ones go on: through the overlap policy, with all that was accepted before them. */
-export function placePending({ pending, lifecycle, intake }: RestorationParts): void {
-  for (const run of pending.splice(0)) {
+/** Those that had not begun go on, behind all that had. */
+export function placeWaiting({ waiting, lifecycle, intake }: RestorationParts): void {
+  for (const run of waiting.splice(0)) {
     lifecycle.due(run);
     intake.restore(run);
   }
@@ -92,6 +92,8 @@ function runOf(stored: StoredRun, table: RunTable): Run {
     dueAtMs: state === 'retrying' ? createdAtMs : stored.dueAtMs,
     input: rawInputOf(stored.input, task.spec, mark),
     mark,
+    // It cannot be told any more. What is left of a schedule and what was missed since are one catch-up.
+    catchUp: stored.origin === 'schedule',
   });
   run.state = state;
   run.attempt = attempt;
@@ -104,6 +106,12 @@ function runOf(stored: StoredRun, table: RunTable): Run {
     past.attempts.push(...attempts);
   }
   return run;
+}
+
+/** Never longer than it was planned: the clock may have been set back since, or not be set yet. */
+function waitLeftMs({ dueAtMs, attempts }: StoredRun, nowMs: number): number {
+  const plannedAtMs = attempts.at(-1)?.endedAtMs ?? nowMs;
+  return Math.max(0, dueAtMs - Math.max(nowMs, plannedAtMs));
 }
 
 /** What was stored is what the handler gets. Where that is all the task's own, it stays so when the config changes. */

@@ -28,6 +28,8 @@ export class Run implements Linked<Run> {
   readonly input: string | null;
   /** Fingerprint of the file of an `each` run. */
   readonly mark: string | null;
+  /** One of the late occurrences that are all to run, or what a daemon of before left of a schedule. */
+  readonly catchUp: boolean;
 
   state: RunState = 'pending';
   /** Of its last transition in the journal; 0: of none. */
@@ -60,6 +62,7 @@ export class Run implements Linked<Run> {
     this.dueAtMs = fields.dueAtMs;
     this.input = fields.input;
     this.mark = fields.mark;
+    this.catchUp = fields.catchUp ?? false;
   }
 
   /** Whether the journal is told of it before its end: a scan comes again with its schedule, unless a user asked for it. */
@@ -168,6 +171,8 @@ export interface RunFields {
   readonly dueAtMs: number;
   readonly input: string | null;
   readonly mark: string | null;
+  /** Default false. */
+  readonly catchUp?: boolean;
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,4 +1,5 @@
 /** What the owner of all runs is given, and what it says of itself in bytes. */
+import type { WallWatch } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { RecordBatch } from '../protocol.ts';
 import type { RunsByteLimits } from './byte-limits.ts';
@@ -9,6 +10,8 @@ import type { RunsTask } from './task-state.ts';
 
 export interface RunsOptions {
   readonly clock: Clock;
+  /** The one of all who go by this clock's wall time. Default: what is to begin later goes by it alone. */
+  readonly watch?: WallWatch;
   readonly random: () => number;
   readonly tasks: readonly RunsTask[];
   readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;

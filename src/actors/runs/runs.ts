@@ -33,7 +33,7 @@ import { replayIdOf } from './occurrence.ts';
 import { PoolDoor } from './pool-door.ts';
 import { type DueOccurrence, Postponed } from './postponed.ts';
 import { ReadyQueue } from './ready-queue.ts';
-import { placePending, type RestorationParts, restoredLetter, restoreRun } from './restoration.ts';
+import { placeWaiting, type RestorationParts, restoredLetter, restoreRun } from './restoration.ts';
 import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
@@ -128,6 +128,7 @@ export class Runs {
     });
     this.#later = new LaterRuns({
       clock,
+      watch: options.watch ?? null,
       far: options.far ?? null,
       maxNearBytes: limits.delayed / 2,
       whenKept: (run, resolve) => this.#journal.whenKept(run, resolve),
@@ -138,8 +139,8 @@ export class Runs {
       onBack: (stored) => {
         if (this.#table.has(stored.run)) return false;
         this.restore(stored);
-        placePending(this.#restoration);
-        this.#door.wakeAll();
+        // Those whose time has come meanwhile: they are judged now, as they would have been in memory.
+        for (const run of this.#restoration.waiting.splice(0)) this.#enter(run);
         return true;
       },
       onDue: (run) => this.#enter(run),
@@ -187,7 +188,7 @@ export class Runs {
     this.#restoration = {
       clock,
       table: this.#table,
-      pending: [],
+      waiting: [],
       later: this.#later,
       ready: this.#ready,
       retries: this.#retries,
@@ -205,7 +206,7 @@ export class Runs {
 
   /** All of them are there: slots may take what is ready. `delayed`: so many more are in the store, and begin later. */
   restored(delayed = 0): void {
-    placePending(this.#restoration);
+    placeWaiting(this.#restoration);
     this.#later.found(delayed);
     this.#door.wakeAll();
   }
@@ -218,10 +219,10 @@ export class Runs {
 
   /** A task is due: one run per occurrence, however often this is called for it. */
   due(occurrence: DueOccurrence): void {
-    const { task, id, dueAtMs, origin } = occurrence;
+    const { task, id, dueAtMs, origin, catchUp = false } = occurrence;
     if (this.#table.has(id)) return;
     if (this.#journal.blocked) return this.#postponed.due(occurrence);
-    this.#admit({ ...this.#newcomer(this.#table.task(task), id, origin), dueAtMs }, false);
+    this.#admit({ ...this.#newcomer(this.#table.task(task), id, origin), dueAtMs, catchUp }, false);
   }
 
   /** Accepts a trigger: see `Triggers.trigger`. */
@@ -349,7 +350,7 @@ export class Runs {
   /** Runs whose task is not in the config. */
   get orphaned(): number {
     let count = 0;
-    for (const run of this.#table.runs) if (run.state === 'orphaned') count++;
+    for (const run of this.#table.runs) if (run.state === 'orphaned' && run.task.gone) count++;
     return count;
   }
 
@@ -428,7 +429,7 @@ export class Runs {
 
   /** Its time has come. */
   #enter(run: Run): void {
-    const decision = this.#intake.decide(run.task);
+    const decision = this.#intake.decide(run.task, run.catchUp);
     this.#lifecycle.due(run);
     this.#intake.enterDue(run, decision);
     this.#door.poolOf(run)?.wake();

@@ -31,6 +31,8 @@ export class TaskState {
   readonly gone: boolean;
   /** Runs that overlap is judged by: all that are not over, without the runs of single files. */
   live = 0;
+  /** Those of them that belong to a catch-up. */
+  catchUps = 0;
   /** Runs on a slot. */
   active = 0;
   /** Runs not on a slot and not over. */

@@ -5,9 +5,12 @@
  *     suspend             the machine slept: the wall clock went on, monotonic time did not, and the machine knows
  *     stall               the process got no time: both clocks went on, and a timer fired late
  *
+ * Whoever has woken at an instant of wall time looks, and all who go by it are told of each look.
+ *
  * Between two looks, time is the wall time of the last look and the monotonic time since: whoever decides by it sees no
  * step but where this class has told of one.
  */
+import type { WallWatch } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
 import { CLOCK_JUMPS, type ClockJump } from '../../actors/protocol.ts';
 
@@ -21,6 +24,8 @@ export interface ClockLook {
   readonly passedMs: number;
   /** How far the wall clock was set; 0: it was not. */
   readonly stepMs: number;
+  /** The wall clock was set, or the machine slept. */
+  readonly moved: boolean;
 }
 
 /** What the log says of each. */
@@ -31,9 +36,10 @@ export const CLOCK_JUMP_LINES: Readonly<Record<ClockJump, string>> = {
   stall: 'the process stood still',
 };
 
-export class ClockWatch {
+export class ClockWatch implements WallWatch {
   readonly #clock: Clock;
   readonly #onJump: (kind: ClockJump, sizeMs: number) => void;
+  readonly #listeners: ((look: ClockLook) => void)[] = [];
   readonly #counts = Object.fromEntries(CLOCK_JUMPS.map((kind) => [kind, 0])) as Record<ClockJump, number>;
   #wallMs: number;
   #mono: number;
@@ -60,21 +66,29 @@ export class ClockWatch {
     return this.#wallMs + this.#clock.monoMs() - this.#mono;
   }
 
-  /** `lateMs`: how much later than asked a timer fired, in monotonic time. */
+  /** Calls back at each look, after what it has found was told. */
+  onLook(listener: (look: ClockLook) => void): void {
+    this.#listeners.push(listener);
+  }
+
   look(lateMs: number): ClockLook {
     const wallMs = Math.floor(this.#clock.wallMs());
     const mono = this.#clock.monoMs();
     const movedMs = wallMs - mono - this.#offsetMs;
-    const isJump = Math.abs(movedMs) >= JUMP_MS;
-    const stepMs = isJump ? this.#explain(movedMs) : 0;
-    const sleptMs = isJump ? movedMs - stepMs : 0;
+    const moved = Math.abs(movedMs) >= JUMP_MS;
+    const stepMs = moved ? this.#explain(movedMs) : 0;
+    const sleptMs = moved ? movedMs - stepMs : 0;
     const passedMs = mono - this.#mono + sleptMs;
+    // Of several timers that are late for one reason, the first one tells.
+    const stoodMs = Math.min(lateMs, mono - this.#mono);
     if (sleptMs >= JUMP_MS) this.#tell('suspend', sleptMs);
     if (stepMs !== 0) this.#tell(stepMs > 0 ? 'forward' : 'backward', Math.abs(stepMs));
-    if (lateMs > JUMP_MS) this.#tell('stall', lateMs);
+    if (stoodMs > JUMP_MS) this.#tell('stall', stoodMs);
     this.#wallMs = wallMs;
     this.#mono = mono;
-    return { wallMs, passedMs, stepMs };
+    const look: ClockLook = { wallMs, passedMs, stepMs, moved };
+    for (const listener of this.#listeners) listener(look);
+    return look;
   }
 
   /** How much of it was a step: what the machine did not sleep. */

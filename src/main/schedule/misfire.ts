@@ -6,9 +6,12 @@
  * - `run-once`: of all that are due, the newest runs
  * - `run-all`: all within the grace run, oldest first, at most `max` (the newest of them)
  * - `skip`: only one that is not late runs
+ *
+ * What comes late under `run-all` is a *catch-up*: all of it is to run, one behind the other.
  */
 import { assertNever } from '../../actors/kernel/index.ts';
 import type { MisfirePolicy } from '../config/config.ts';
+import { JUMP_MS } from './clock-watch.ts';
 import type { Occurrences } from './cron-occurrences.ts';
 
 /** Without a grace of its own, `skip` takes an occurrence for late after this time. */
@@ -20,6 +23,8 @@ const MAX_LOOK = 50;
 export interface DueOccurrences {
   /** To be run, oldest first. */
   readonly run: readonly number[];
+  /** Each of them is to run: they came together, or as late as nothing but a jump of the clocks makes them. */
+  readonly catchUp: boolean;
   /** Due, but not run. Where `more` is true there were more than these. */
   readonly missed: number;
   readonly more: boolean;
@@ -46,7 +51,13 @@ export function dueOccurrences(options: {
   const more = at !== null && at >= firstMs;
   due.reverse();
   const run = choose(due, nowMs, policy);
-  return { run, missed: due.length - run.length, more, next: occurrences.next(nowMs) };
+  return {
+    run,
+    catchUp: policy.policy === 'run-all' && (run.length > 1 || nowMs - (run[0] ?? nowMs) >= JUMP_MS),
+    missed: due.length - run.length,
+    more,
+    next: occurrences.next(nowMs),
+  };
 }
 
 function choose(due: readonly number[], nowMs: number, policy: MisfirePolicy): number[] {

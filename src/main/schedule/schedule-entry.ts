@@ -89,7 +89,7 @@ export class ScheduleEntry {
     const firstMs = this.#nextMs;
     const due =
       firstMs === null
-        ? { run: [], missed: 0, more: false, next: occurrences.next(at) }
+        ? { run: [], catchUp: false, missed: 0, more: false, next: occurrences.next(at) }
         : dueOccurrences({ occurrences, firstMs, nowMs: at, policy: this.#options.misfire });
     this.#nextMs = due.next;
     this.#remember(due.run);

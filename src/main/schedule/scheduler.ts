@@ -3,17 +3,17 @@
  * *what is due*; whether and where it runs is decided by others.
  *
  * An occurrence is given out once: the next one is computed from the last occurrence, never from "now", so a
- * timer that wakes early, late or twice changes nothing. At each waking the clocks are looked at first. What a step of the
- * wall clock means for a schedule is known by its entry; here the keys are set anew:
+ * timer that wakes early, late or twice changes nothing. At each waking the clocks are looked at first, and others who go
+ * by wall time look when they wake. What a step of the wall clock means for a schedule is known by its entry; here the
+ * keys are set anew:
  *
  *     backward   each schedule is followed from the new time on, without what has been dealt with
  *     forward    what was passed over is late; of stretches lived before, only what came after the last one
  */
 import { type DelayEngine, HeapDelayEngine } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
-import type { ClockJump } from '../../actors/protocol.ts';
 import type { MisfirePolicy, ScheduleSpec } from '../config/config.ts';
-import { ClockWatch } from './clock-watch.ts';
+import type { ClockLook, ClockWatch } from './clock-watch.ts';
 import { LivedTime } from './lived-time.ts';
 import type { DueOccurrences } from './misfire.ts';
 import { occurrencesOf, splayOf } from './occurrences.ts';
@@ -29,13 +29,22 @@ export interface ScheduledTask {
   readonly runOnStart: boolean;
 }
 
+/** A task is to run: by its schedule, or because the daemon has begun. */
+export interface DueTask {
+  readonly task: string;
+  readonly occurrenceMs: number;
+  readonly origin: 'schedule' | 'start';
+  /** One of the late occurrences that are all to run, one behind the other. */
+  readonly catchUp: boolean;
+}
+
 export interface SchedulerOptions {
   readonly clock: Clock;
+  /** The one of all who go by this clock's wall time. */
+  readonly watch: ClockWatch;
   readonly tasks: readonly ScheduledTask[];
-  readonly onDue: (task: string, occurrenceMs: number, origin: 'schedule' | 'start') => void;
+  readonly onDue: (due: DueTask) => void;
   readonly onMissed: (task: string, missed: Pick<DueOccurrences, 'missed' | 'more'>) => void;
-  /** A clock was set, or time went by unseen; `sizeMs` is positive. */
-  readonly onJump: (kind: ClockJump, sizeMs: number) => void;
   /** No next occurrence could be computed; it is tried again in an hour. */
   readonly onLost: (task: string) => void;
   /** Its `stop_at` has been reached, or no occurrence is left before it. */
@@ -57,12 +66,12 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.#watch = new ClockWatch(options.clock, options.onJump);
+    this.#watch = options.watch;
     this.#engine = new HeapDelayEngine<ScheduleEntry>({
       clock: options.clock,
       now: () => this.#watch.nowMs(),
       onDue: (entry) => this.#due(entry),
-      onWake: (lateMs) => this.#look(lateMs),
+      watch: options.watch,
     });
   }
 
@@ -75,8 +84,11 @@ export class Scheduler {
     this.#started = true;
     const { wallMs: nowMs } = this.#watch.look(0);
     this.#lived.begin(nowMs, nowMs);
+    this.#watch.onLook((look) => this.#looked(look));
     for (const { name, schedule, misfire, ...task } of this.#options.tasks) {
-      if (task.runOnStart) this.#options.onDue(name, nowMs, 'start');
+      if (task.runOnStart) {
+        this.#options.onDue({ task: name, occurrenceMs: nowMs, origin: 'start', catchUp: false });
+      }
       if (schedule === null) continue;
       const handled = handledMs.get(name) ?? null;
       const entry = new ScheduleEntry({
@@ -102,11 +114,6 @@ export class Scheduler {
   /** Occurrences of the task that were left out by the misfire policy, as far as they were counted. */
   missedOf(task: string): number {
     return this.#missed.get(task) ?? 0;
-  }
-
-  /** What the clocks have done, by kind. */
-  get jumps(): Readonly<Record<ClockJump, number>> {
-    return this.#watch.counts;
   }
 
   /** Nothing is due any more. Idempotent. */
@@ -153,11 +160,11 @@ export class Scheduler {
       this.#missed.set(task, this.missedOf(task) + due.missed);
       onMissed(task, due);
     }
-    for (const occurrence of due.run) onDue(task, occurrence, 'schedule');
+    const { catchUp } = due;
+    for (const occurrenceMs of due.run) onDue({ task, occurrenceMs, origin: 'schedule', catchUp });
   }
 
-  #look(lateMs: number): void {
-    const { wallMs, passedMs, stepMs } = this.#watch.look(lateMs);
+  #looked({ wallMs, passedMs, stepMs }: ClockLook): void {
     if (stepMs === 0) return this.#lived.extend(wallMs);
     // Those for which there was no turn yet: due by the clock as it was.
     const lookedMs = this.#lived.toMs;
