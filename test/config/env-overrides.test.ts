@@ -106,6 +106,9 @@ test('an unknown variable is a warning with a suggestion; the ones of others are
   const env = {
     COLIBRI_QUEUE_READY_CAPACITY: '5',
     COLIBRI_TASKS_NAP_TIMOUT_SECONDS: '5',
+    // The one that it is near to is set, too.
+    COLIBRI_LOG_LEVL: 'info',
+    COLIBRI_LOG_LEVEL: 'info',
     COLIBRI_NONSENSE: '1',
     COLIBRI_RUN: 'x',
     COLIBRI_TASK: 'x',
@@ -116,6 +119,7 @@ test('an unknown variable is a warning with a suggestion; the ones of others are
   };
   const ignored = 'expected the name of a key of the config, got one that no key has; it is ignored';
   assert.deepEqual(await warningsOf(TASKS, { env }), [
+    `COLIBRI_LOG_LEVL:1:1: ${ignored}; unset it`,
     `COLIBRI_NONSENSE:1:1: ${ignored}; unset it`,
     `COLIBRI_QUEUE_READY_CAPACITY:1:1: ${ignored}; did you mean COLIBRI_QUEUES_READY_CAPACITY?`,
     `COLIBRI_TASKS_NAP_TIMOUT_SECONDS:1:1: ${ignored}; did you mean COLIBRI_TASKS_NAP_TIMEOUT_SECONDS?`,

@@ -335,11 +335,11 @@ test('a command that cannot start as it is written', async () => {
 test('a misspelt key beside the right one, and what null means', async () => {
   await only(
     task('timeout_seconds: 1', 'timeout_second: 1'),
-    'c.yaml:5:5: tasks[0] (a).timeout_second: unknown key "timeout_second"; did you mean "timeout_seconds", which is there already?',
+    'c.yaml:5:5: tasks[0] (a).timeout_second: unknown key "timeout_second"; "timeout_seconds" is there beside it; remove one of the two',
   );
   await only(
     'tasks:\n  - name: a\n    handler: hash\n    with: { algorithm: sha1, algoritm: sha1 }\n',
-    'c.yaml:4:30: tasks[0] (a).with.algoritm: unknown key "algoritm"; did you mean "algorithm", which is there already?',
+    'c.yaml:4:30: tasks[0] (a).with.algoritm: unknown key "algoritm"; "algorithm" is there beside it; remove one of the two',
   );
   await only(
     task('time_zone: null'),

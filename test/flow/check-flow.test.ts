@@ -59,11 +59,20 @@ test('F4: a missing step, a doubled one, an unknown task: each at its place, wit
   ];
   assert.deepEqual(textsOf(problemsOf(steps, new Set(['pull', 'sum', 'mail']))), [
     '2.task: expected a task that the flow does not have yet, got "pull", which is step 1 already',
-    '3.task: expected the name of a task, got "sun"; did you mean "sum"?',
+    '3.task: expected the name of a task, got "sun"; add it under tasks',
     '1.depends_on.0: expected a step of this flow, got "pul"; did you mean "pull"?',
     '1.depends_on.1: expected a step of this flow, got "mail"; add it to the steps: { task: mail }',
     '1.depends_on.2: expected a step of this flow, got "gone"',
     '3.depends_on.1: expected each step once, got "sum" again; remove it',
+  ]);
+});
+
+test('what is there already is not proposed: another step, a step named twice, the step itself', () => {
+  const steps = [step('pull'), step('sum', ['pull', 'pul', 'sun']), step('pulled')];
+  assert.deepEqual(textsOf(problemsOf(steps, new Set(['pull', 'sum', 'pulls']))), [
+    '2.task: expected the name of a task, got "pulled"; did you mean "pulls"?',
+    '1.depends_on.1: expected a step of this flow, got "pul"',
+    '1.depends_on.2: expected a step of this flow, got "sun"',
   ]);
 });
 

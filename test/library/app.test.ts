@@ -192,6 +192,18 @@ test('starts and stops at once, in any order: the last one counts, and every pro
   }
 });
 
+test('a key that the library puts in itself is proposed, one that the program wrote is not', () => {
+  const wrong = (options: object) => problemsOf(() => new App(options));
+  assert.deepEqual(wrong({ logg: {} }), ['logg: unknown key "logg"; did you mean "log"?']);
+  assert.deepEqual(wrong({ metric: {} }), ['metric: unknown key "metric"; did you mean "metrics"?']);
+  assert.deepEqual(wrong({ log: { levl: 'info' } }), ['log.levl: unknown key "levl"; did you mean "level"?']);
+  assert.deepEqual(wrong({ log: { level: 'info' }, logg: {} }), [
+    'logg: unknown key "logg"; "log" is there beside it; remove one of the two',
+  ]);
+  const task = (spec: object) => problemsOf(() => new App(IN_MEMORY).task(spec as never, () => {}));
+  assert.match(task({ name: 'a', handlr: 'hash' })[0]!, /unknown key "handlr"; did you mean "handler"\?$/);
+});
+
 test('what is wrong with options and tasks is told at once, all of it, in their own spelling', () => {
   const wrong = (options: object) => problemsOf(() => new App(options));
   assert.deepEqual(wrong({ defaults: { maxRetry: -1 }, memory: { budgetMb: 'x' }, tasks: [] }).sort(), [
@@ -200,6 +212,9 @@ test('what is wrong with options and tasks is told at once, all of it, in their 
     'tasks: expected app.task for each task, got a list in the options',
   ]);
   assert.deepEqual(wrong({ state_dir: './x' }), ['unknown key "state_dir"; did you mean "stateDir"?']);
+  assert.deepEqual(wrong({ state_dir: './x', stateDir: './x' }), [
+    'unknown key "state_dir"; "stateDir" is there beside it; remove one of the two',
+  ]);
   const app = new App({ ...IN_MEMORY, groups: { the_api: { concurrency: 2 } } });
   const refused = (spec: object, run?: () => void) =>
     problemsOf(() => app.task(spec as { name: string; handler: string }, ...((run ? [run] : []) as [])));

@@ -49,6 +49,7 @@ function placesOf(
   problems: FlowProblem[],
 ): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
+  const isStep = new Set(steps.map((step) => step?.task));
   for (const [index, step] of steps.entries()) {
     if (step === undefined) continue;
     const first = places.get(step.task);
@@ -58,7 +59,8 @@ function placesOf(
       problems.push({ path: [index, 'task'], message });
     }
     if (tasks.has(step.task)) continue;
-    const remedy = didYouMean(step.task, tasks) || '; add it under tasks';
+    const others = [...tasks].filter((name) => !isStep.has(name));
+    const remedy = didYouMean(step.task, others) || '; add it under tasks';
     const message = `expected the name of a task, got ${describeValue(step.task)}${remedy}`;
     problems.push({ path: [index, 'task'], message });
   }
@@ -81,7 +83,7 @@ function upstreamsOf({ steps, places, tasks, problems }: DependenciesSought): nu
       const upstream = places.get(name);
       if (upstream === undefined) {
         const remedy =
-          didYouMean(name, places.keys()) ||
+          didYouMean(name, otherSteps(places, step)) ||
           (tasks.has(name) ? `; add it to the steps: { task: ${name} }` : '');
         problems.push({ path, message: `expected a step of this flow, got ${describeValue(name)}${remedy}` });
       } else if (name === step?.task) {
@@ -96,6 +98,11 @@ function upstreamsOf({ steps, places, tasks, problems }: DependenciesSought): nu
     }
     return [...found];
   });
+}
+
+/** Those that a step may name and does not name yet. */
+function otherSteps(places: ReadonlyMap<string, number>, step: StepSpec | undefined): string[] {
+  return [...places.keys()].filter((name) => name !== step?.task && !step?.dependsOn.includes(name));
 }
 
 function flat(lists: readonly (readonly number[])[]): { list: Uint8Array; from: Uint16Array } {

@@ -182,7 +182,11 @@ function unknownVariable(tree: RawObject, name: string, sections: Targets, input
     if (start === undefined || !isObject(task) || !name.startsWith('TASK')) continue;
     for (const key of keysOfTask(task, index, input.builtIns).keys()) candidates.push(start + key);
   }
-  const nearest = nearestName(name, candidates);
+  // What is set already cannot be what this one is meant for.
+  const nearest = nearestName(
+    name,
+    candidates.filter((candidate) => input.env[PREFIX + candidate] === undefined),
+  );
   const hint = nearest === undefined ? '; unset it' : `; did you mean ${PREFIX}${nearest}?`;
   return `expected the name of a key of the config, got one that no key has; it is ignored${hint}`;
 }

@@ -10,3 +10,4 @@ export type { ParsedCron, ResolveOptions, ScheduleWarning } from './resolve-scop
 export { configSchema } from './schema.ts';
 export { type GlobSpec, splitGlob } from './split-glob.ts';
 export { type FoundModules, listModules, moduleName } from './user-modules.ts';
+export { besideRight } from './with-remedy.ts';

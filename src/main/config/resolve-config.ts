@@ -54,7 +54,7 @@ export function resolveConfig(raw: unknown, options: ResolveOptions): LoadedConf
 export function resolveTree(tree: RawObject, problems: ProblemList, options: ResolveOptions): LoadedConfig {
   dropEmptySections(configSchema, tree);
   for (const problem of checkSchema(configSchema, tree)) {
-    const message = withRemedy(problem, configSchema);
+    const message = withRemedy(problem, configSchema, options.added);
     problems.add(problem.path, message, problem.onKey ? 'key' : 'value');
     // What does not fit is taken away, so that everything else is still checked and can be relied on.
     if (problem.missing !== true) removeAt(tree, problem.path);

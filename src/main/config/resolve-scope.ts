@@ -42,6 +42,8 @@ export interface ResolveOptions {
   readonly nowMs?: number;
   /** What a schedule says and probably does not mean; asked where the config has no problems. */
   readonly warnOfSchedules?: (tasks: readonly TaskSpec[]) => readonly ScheduleWarning[];
+  /** Texts of the paths of keys that a program put in: a misspelt key may be meant for one of them. */
+  readonly added?: ReadonlySet<string>;
 }
 
 export class ResolveScope {

@@ -43,7 +43,7 @@ export class AppConfig {
       .filter((key) => Object.hasOwn(written, key))
       .map((key) => `${key}: expected app.task for each task, got a list in the options`);
     const around = { task: null, problems, directory: this.#directory, nowMs: nowMs() };
-    const { config, warnings } = resolveOptions({ ...around, tree: withGuestDefaults(written) });
+    const { config, warnings } = resolveOptions({ ...around, ...withGuestDefaults(written) });
     this.#base = config;
     this.#found = new Map(config.modules.map(({ name, file }) => [name, file]));
     this.#warn(warnings);
@@ -94,6 +94,7 @@ export class AppConfig {
       nowMs: this.#nowMs(),
       functions: new Set(handle === null ? [] : [`function:${name}`]),
       modules: file === null ? this.#found : new Map([...this.#found, [`module:${name}`, file]]),
+      added: Object.hasOwn(task, 'handler') ? [] : ['tasks[0].handler'],
     });
     const [spec] = config.tasks as [TaskSpec];
     if (handle !== null) this.#functions.set(spec.handler, handle);
@@ -109,10 +110,12 @@ export class AppConfig {
 }
 
 /** A guest listens on nothing and says little, unless it is told to. */
-function withGuestDefaults(written: AppOptions): unknown {
+function withGuestDefaults(written: AppOptions): { readonly tree: unknown; readonly added: string[] } {
   const { metrics, log, logLevel } = written;
   const level = log?.level ?? (logLevel === undefined ? 'warn' : undefined);
-  return { ...written, metrics: metrics ?? { listen: null }, log: { ...log, level } };
+  const tree = { ...written, metrics: metrics ?? { listen: null }, log: { ...log, level } };
+  const own = { metrics, log, 'log.level': log?.level };
+  return { tree, added: Object.keys(own).filter((key) => own[key as keyof typeof own] === undefined) };
 }
 
 function functionProblems(handle: unknown, kind: unknown): string[] {

@@ -30,15 +30,15 @@ export function toCamelCase(name: string): string {
 /** What was written, as the loader takes it. */
 export interface FileForm {
   readonly tree: unknown;
-  /** Keys that are spelled as in the file: a program spells them another way. */
-  readonly snakeKeys: readonly string[];
+  /** Keys that are spelled as in the file: a program spells them another way, and may have done so beside them. */
+  readonly snakeKeys: readonly { readonly key: string; readonly isBesideRight: boolean }[];
   /** Key of the file → as it was written. */
   readonly written: ReadonlyMap<string, string>;
 }
 
 /** Keys that are undefined are left out: they say nothing. */
 export function inFileForm(schema: JsonSchema, options: unknown): FileForm {
-  const snakeKeys: string[] = [];
+  const snakeKeys: { key: string; isBesideRight: boolean }[] = [];
   const written = new Map<string, string>();
   return { tree: convert(schema, options), snakeKeys, written };
 
@@ -51,7 +51,7 @@ export function inFileForm(schema: JsonSchema, options: unknown): FileForm {
       if (inner === undefined) return [];
       if (properties === undefined) return [[key, convert(others as JsonSchema, inner)]];
       if (key.includes('_')) {
-        snakeKeys.push(key);
+        snakeKeys.push({ key, isBesideRight: Object.hasOwn(value, toCamelCase(key)) });
         return [];
       }
       const name = toSnakeCase(key);

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { describeValue } from '../../actors/kernel/index.ts';
 import { builtInHandlers } from '../../workers/index.ts';
 import {
+  besideRight,
   ConfigInvalid,
   configSchema,
   type LoadedConfig,
@@ -26,6 +27,8 @@ export interface WrittenOptions {
   readonly functions?: ReadonlySet<string>;
   /** Modules by the name of the handler. */
   readonly modules?: ReadonlyMap<string, string>;
+  /** Texts of the paths of keys in the tree that the program did not write. */
+  readonly added?: readonly string[];
 }
 
 const KEYS = keysOf(configSchema);
@@ -34,7 +37,7 @@ const TASK_PATH = /^tasks\[0\](?: \([^)]*\))?(?:\.|: )/;
 
 /** Throws `ConfigInvalid`. */
 export function resolveOptions(options: WrittenOptions): LoadedConfig {
-  const { task, directory, nowMs, functions = new Set(), modules = new Map() } = options;
+  const { task, directory, nowMs, functions = new Set(), modules = new Map(), added = [] } = options;
   const { tree, snakeKeys, written } = inFileForm(configSchema, options.tree);
   const isKey = { has: (key: string) => KEYS.has(key) || written.has(key) };
   const place = task === null ? '' : `task ${task}: `;
@@ -44,9 +47,11 @@ export function resolveOptions(options: WrittenOptions): LoadedConfig {
   });
   const own = [
     ...options.problems,
-    ...snakeKeys.map(
-      (key) => `unknown key ${describeValue(key)}; did you mean ${describeValue(toCamelCase(key))}?`,
-    ),
+    ...snakeKeys.map(({ key, isBesideRight }) => {
+      const right = describeValue(toCamelCase(key));
+      const remedy = isBesideRight ? besideRight(right) : `did you mean ${right}?`;
+      return `unknown key ${describeValue(key)}; ${remedy}`;
+    }),
   ].map((message) => ({ file: 'options', line: 0, column: 0, message: place + message }));
   let loaded: LoadedConfig;
   try {
@@ -59,6 +64,7 @@ export function resolveOptions(options: WrittenOptions): LoadedConfig {
       warnOfSchedules: (tasks) => scheduleWarnings(tasks, { nowMs, lookAhead: false }),
       functions,
       modules,
+      added: new Set(added),
     });
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
