@@ -3,14 +3,8 @@
  * an outcome comes out, because a pool that cannot describe a failure would lose the run.
  */
 
-import type { AbortReason, ExecuteOrder, Outcome } from '../actors/execution.ts';
-import {
-  assertNever,
-  ColibriError,
-  type ErrorCode,
-  type ErrorData,
-  toErrorData,
-} from '../actors/kernel/errors.ts';
+import { AbortReason, type ExecuteOrder, type Outcome } from '../actors/execution.ts';
+import { ColibriError, type ErrorCode, type ErrorData, toErrorData } from '../actors/kernel/errors.ts';
 
 /** What an outcome says about the order it is for. */
 export type OrderId = Pick<ExecuteOrder, 'run' | 'attempt'>;
@@ -46,7 +40,7 @@ export function failed(order: OrderId, thrown: unknown, durationMs: number): Out
 
 /** The outcome of a run that was told to stop: `failed` with `timeout`, or `cancelled`. */
 export function stopped(order: OrderId, reason: AbortReason, durationMs: number, cause?: ErrorData): Outcome {
-  const { code, message } = abortError(reason);
+  const { code, message } = ABORTS[reason];
   const error: ErrorData = cause === undefined ? { code, message } : { code, message, cause };
   const timedOut = reason === 'timeout';
   return ended(order, timedOut ? 'failed' : 'cancelled', error, durationMs, timedOut);
@@ -67,17 +61,21 @@ export function interrupted(order: OrderId, cause: ErrorData, durationMs: number
 
 /** What `signal.reason` is, and what a handler that stops at once rejects with. */
 export function abortError(reason: AbortReason): ColibriError {
-  switch (reason) {
-    case 'timeout':
-      return new ColibriError('timeout', 'expected the run to end within its timeout, it did not');
-    case 'cancel':
-      return new ColibriError('cancelled', 'the run was cancelled');
-    case 'shutdown':
-      return new ColibriError('cancelled', 'the run was cancelled because the daemon stops');
-    default:
-      return assertNever(reason, 'reason to abort');
-  }
+  const { code, message } = ABORTS[reason];
+  return new ColibriError(code, message);
 }
+
+/** Of a `signal.reason`. */
+export function abortReasonOf(error: unknown): AbortReason {
+  const { message } = toErrorData(error);
+  return Object.values(AbortReason).find((reason) => ABORTS[reason].message === message) ?? 'cancel';
+}
+
+const ABORTS = {
+  timeout: { code: 'timeout', message: 'expected the run to end within its timeout, it did not' },
+  cancel: { code: 'cancelled', message: 'the run was cancelled' },
+  shutdown: { code: 'cancelled', message: 'the run was cancelled because the daemon stops' },
+} as const satisfies Readonly<Record<AbortReason, ErrorData>>;
 
 function ended(
   order: OrderId,

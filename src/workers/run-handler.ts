@@ -10,13 +10,13 @@
 import type { ExecuteOrder, Outcome } from '../actors/execution.ts';
 import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
 import type { Handler, HandlerContext } from './handler.ts';
-import { failed, stopped, succeeded } from './outcomes.ts';
+import { abortReasonOf, failed, stopped, succeeded } from './outcomes.ts';
 import { resultText } from './result-text.ts';
 
 export interface RunHandlerOptions {
   readonly handle: Handler;
   readonly order: ExecuteOrder;
-  /** `signal.reason` of an aborted context is read to tell a timeout from a cancel. */
+  /** `signal.reason` of an aborted context is read to tell a timeout from a cancel and a shutdown. */
   readonly context: HandlerContext;
   /** Monotonic time in ms. */
   readonly monoMs: () => number;
@@ -57,12 +57,11 @@ function rejected(options: RunHandlerOptions, thrown: unknown, startMono: number
   const durationMs = options.monoMs() - startMono;
   if (!context.aborted) return failed(order, thrown, durationMs);
   const cause = thrown === context.signal.reason ? undefined : toErrorData(thrown);
-  return stopped(order, isTimeout(context) ? 'timeout' : 'cancel', durationMs, cause);
+  return stopped(order, abortReasonOf(context.signal.reason), durationMs, cause);
 }
 
-function isTimeout(context: HandlerContext): boolean {
-  const reason: unknown = context.signal.reason;
-  return reason instanceof ColibriError && reason.code === 'timeout';
+function isTimeout({ signal }: HandlerContext): boolean {
+  return abortReasonOf(signal.reason) === 'timeout';
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

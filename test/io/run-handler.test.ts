@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Outcome } from '../../src/actors/execution.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import type { Handler } from '../../src/workers/handler.ts';
+import { abortError } from '../../src/workers/outcomes.ts';
 import { RESULT_LIMIT_BYTES } from '../../src/workers/result-text.ts';
 import { runHandler } from '../../src/workers/run-handler.ts';
 import { order, testContext } from './io-fixtures.ts';
@@ -191,7 +192,10 @@ test('an aborted run is a timeout whatever comes late; a cancel lets finished wo
         monoMs: () => 0,
       });
       assert.equal(outcome.status, reason === 'timeout' ? 'failed' : cancelled);
-      if (reason === 'timeout') assert.equal(outcome.error?.code, 'timeout');
+      if (outcome.status !== 'success') {
+        const { code, message } = abortError(reason);
+        assert.deepEqual([outcome.error?.code, outcome.error?.message], [code, message]);
+      }
     }
   }
 });

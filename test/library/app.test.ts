@@ -59,6 +59,7 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
     name: 'digest',
     kind: 'cpu',
     module: DIGEST,
+    maxRetry: 0,
   });
   const onGuest = app.task<{ text: string }, { onMain: boolean }>({ name: 'digest-io', module: DIGEST });
   const nap = app.task({ name: 'nap', handler: 'sleep', with: { ms: 0 } });
@@ -94,6 +95,28 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
   assert.ok(error instanceof RunFailed && error instanceof ColibriError);
   assert.deepEqual([error.code, error.run.state, error.run.attempt], ['handler-failed', 'failed', 2]);
   assert.match(error.message, /^expected run fails@\S+ to succeed, got failed: no luck$/);
+
+  assert.deepEqual(
+    [error.cause instanceof Error && error.cause.name, error.run.error?.stack],
+    ['TypeError', undefined],
+  );
+
+  // The stack of a rejection leads to whoever awaits it, that of its cause into the handler.
+  const whoAwaits = async (call: () => Promise<unknown>): Promise<Error> => {
+    try {
+      await call();
+    } catch (error) {
+      return error as Error;
+    }
+    return assert.fail('expected a rejection');
+  };
+  const thrown = await whoAwaits(() => app.trigger(digest, {} as never, { wait: true }));
+  assert.match(thrown.stack!, /^RunFailed: expected run .* to succeed[\s\S]* whoAwaits /);
+  assert.match((thrown.cause as Error).stack!, /^TypeError[\s\S]*digest\.ts:10/);
+  const big = { a: 1, b: 'x'.repeat(300_000) as never };
+  for (const refused of [() => app.cancel('nobody@1'), () => app.trigger(add, big)]) {
+    assert.match((await whoAwaits(refused)).stack!, / whoAwaits /);
+  }
 
   // The schedule: each occurrence has its run.
   await clock.advance(10 * 60_000);

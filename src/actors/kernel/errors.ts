@@ -50,10 +50,15 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error as plain data: what crosses threads and goes into the store. `stack` is only kept for the log. */
+/**
+ * An error as plain data: what crosses threads and goes into the store. `name` and `stack` are for the log and for a program
+ * that waits, and not kept.
+ */
 export interface ErrorData {
   readonly code: ErrorCode;
   readonly message: string;
+  /** Of an error that has one of its own: `TypeError`. */
+  readonly name?: string;
   readonly stack?: string;
   readonly cause?: ErrorData;
 }
@@ -61,8 +66,14 @@ export interface ErrorData {
 /** The longest message or stack kept of one error, in UTF-16 code units. */
 export const ERROR_TEXT_LIMIT = 4096;
 
+/** The same of a name, which a handler chooses too. */
+const NAME_LIMIT = 100;
+
 /** The most causes kept of one error; a chain that leads back to itself ends here too. */
 export const CAUSE_LIMIT = 5;
+
+/** They say no more than the code does. */
+const COMMON_NAMES: ReadonlySet<string> = new Set(['Error', 'ColibriError']);
 
 /** The same in every copy of this class: a built program has one in each of its parts. */
 const BRAND = Symbol.for('colibri.error');
@@ -106,11 +117,11 @@ function toData(thrown: unknown, fallback: ErrorCode, causes: number): ErrorData
   try {
     if (thrown instanceof ColibriError) {
       const code = Object.hasOwn(ERROR_CODES, thrown.code) ? thrown.code : fallback;
-      return withoutUndefined(code, thrown.message, thrown.stack, causes, thrown.cause);
+      return dataOf(thrown, { code, text: thrown.message, causes });
     }
     if (thrown instanceof Error) {
       const text = thrown.message === '' ? thrown.name : thrown.message;
-      return withoutUndefined(fallback, text, thrown.stack, causes, thrown.cause);
+      return dataOf(thrown, { code: fallback, text, causes });
     }
     return {
       code: fallback,
@@ -121,7 +132,7 @@ function toData(thrown: unknown, fallback: ErrorCode, causes: number): ErrorData
   }
 }
 
-/** The error as it is kept: without stacks, which have gone to the log. */
+/** The error as it is kept: without names and stacks, which have gone to the log. */
 export function withoutStack(error: ErrorData): ErrorData;
 export function withoutStack(error: ErrorData | null): ErrorData | null;
 export function withoutStack(error: ErrorData | null): ErrorData | null {
@@ -134,19 +145,23 @@ export function withoutStack(error: ErrorData | null): ErrorData | null {
 export function errorTextLength(error: ErrorData | null | undefined): number {
   let length = 0;
   for (let one = error; one !== null && one !== undefined; one = one.cause) {
-    length += one.message.length + (one.stack?.length ?? 0);
+    length += one.message.length + (one.stack?.length ?? 0) + (one.name?.length ?? 0);
   }
   return length;
 }
 
-/** Rebuilds an error from its data; the cause chain is kept. */
+/**
+ * Rebuilds an error from its data; the cause chain is kept. One that has no stack gets none: where it is rebuilt says nothing
+ * of where it was thrown.
+ */
 export function fromErrorData(data: ErrorData): ColibriError {
   const error = new ColibriError(
     data.code,
     data.message,
     data.cause === undefined ? undefined : { cause: fromErrorData(data.cause) },
   );
-  if (data.stack !== undefined) error.stack = data.stack;
+  if (data.name !== undefined) error.name = data.name;
+  error.stack = data.stack ?? `${error.name}: ${error.message}`;
   return error;
 }
 
@@ -155,16 +170,17 @@ export function assertNever(value: never, what: string): never {
   throw new ColibriError('internal', `expected a known ${what}, got ${describe(value)}`);
 }
 
-function withoutUndefined(
-  code: ErrorCode,
-  message: string,
-  stack: unknown,
-  causes: number,
-  cause: unknown,
-): ErrorData {
+interface DataParts {
+  readonly code: ErrorCode;
+  readonly text: unknown;
+  readonly causes: number;
+}
+
+function dataOf({ name, stack, cause }: Error, { code, text, causes }: DataParts): ErrorData {
   return {
     code,
-    message: cutText(String(message)),
+    message: cutText(String(text)),
+    ...(typeof name === 'string' && !COMMON_NAMES.has(name) ? { name: cutText(name, NAME_LIMIT) } : {}),
     ...(typeof stack === 'string' ? { stack: cutText(stack) } : {}),
     ...(cause === undefined || cause === null || causes === 0
       ? {}

@@ -21,7 +21,7 @@ export function textBytes(text: string | null | undefined): number {
 export function errorBytes(error: ErrorData | null | undefined): number {
   let bytes = 0;
   for (let one = error; one !== null && one !== undefined; one = one.cause) {
-    bytes += ERROR_BYTES + textBytes(one.message) + textBytes(one.stack);
+    bytes += ERROR_BYTES + textBytes(one.message) + textBytes(one.name) + textBytes(one.stack);
   }
   return bytes;
 }

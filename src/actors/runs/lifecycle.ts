@@ -158,12 +158,13 @@ export class Lifecycle {
       task.live--;
       if (run.catchUp) task.catchUps--;
     }
-    this.#answer(run);
+    this.#answer(run, error);
   }
 
-  #answer(run: Run): void {
+  /** `error`: of its end, with the stack: who waits may be the author of the handler. */
+  #answer(run: Run, error: ErrorData | null): void {
     if (run.waiters !== null) {
-      const ended = run.view();
+      const ended = { ...run.view(), error };
       const { waiters } = run;
       run.waiters = null;
       this.#journal.whenKept(run, () => {

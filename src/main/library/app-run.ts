@@ -1,5 +1,5 @@
 /** Runs as a program sees them: data in place of JSON text. */
-import { ColibriError, type ErrorData, fromErrorData } from '../../actors/kernel/index.ts';
+import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
 import type { RunEvent, RunView } from '../../actors/protocol.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 
@@ -46,7 +46,10 @@ export interface EndedRun {
   readonly error: ErrorData | null;
 }
 
-/** A run that was waited for and did not succeed. Its code is that of the run's error. */
+/**
+ * A run that was waited for and did not succeed. Its code is that of the run's error; its `cause` has the name, the message
+ * and the stack of what the handler threw, as far as it has any.
+ */
 export class RunFailed extends ColibriError {
   readonly run: AppRun;
 
@@ -56,7 +59,7 @@ export class RunFailed extends ColibriError {
     const options = error === null ? {} : { cause: fromErrorData(error) };
     super(error?.code ?? 'internal', `expected run ${id} to succeed, got ${state}${why}`, options);
     this.name = 'RunFailed';
-    this.run = run;
+    this.run = { ...run, error: withoutStack(error) };
   }
 }
 

@@ -8,7 +8,7 @@
  * them at the same time.
  */
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
-import type { RecordBatch, RunView } from '../../actors/protocol.ts';
+import type { RecordBatch, RunView, TriggerReply } from '../../actors/protocol.ts';
 import { isTerminal } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
@@ -151,7 +151,14 @@ export class App implements AsyncDisposable {
   ): Promise<{ readonly id: string; readonly task: string }> {
     const name = this.#nameOf(task);
     const body = triggerBody({ ...options, task: name, input, nowMs: this.#clock.wallMs() });
-    const { run, ended } = await this.#running().runs.ask('trigger', body, { timeoutMs: null });
+    const { runs } = this.#running();
+    let reply: TriggerReply;
+    try {
+      reply = await runs.ask('trigger', body, { timeoutMs: null });
+    } catch (error) {
+      throw fromHere(error);
+    }
+    const { run, ended } = reply;
     if (ended === null) return { id: run, task: task.name };
     const view = appRun(ended);
     if (view.state !== 'success') throw new RunFailed(view);
@@ -160,7 +167,12 @@ export class App implements AsyncDisposable {
 
   /** Ends a run that waits or is on a slot; gives the state it is in by then. Rejects with `no-such-run`. */
   async cancel(run: string): Promise<RunState> {
-    return (await this.#running().runs.ask('cancel', { run })).state;
+    const { runs } = this.#running();
+    try {
+      return (await runs.ask('cancel', { run })).state;
+    } catch (error) {
+      throw fromHere(error);
+    }
   }
 
   /** All that is known of a run; null: it never was, or has been forgotten. */
@@ -281,4 +293,10 @@ export class App implements AsyncDisposable {
     this.#emit('fault', error);
     void this.stop();
   }
+}
+
+/** A refusal, with the stack of whoever awaits it: the code says all of what is inside here. A fault keeps its own. */
+function fromHere(error: unknown): unknown {
+  if (error instanceof ColibriError && error.code !== 'internal') Error.captureStackTrace(error, fromHere);
+  return error;
 }

@@ -14,7 +14,7 @@ import {
   assertNever,
   type ColibriError,
   cutText,
-  type ErrorData,
+  errorTextLength,
   toErrorData,
 } from '../../actors/kernel/errors.ts';
 import type {
@@ -296,13 +296,9 @@ function letterEnd(ended: readonly Outcome[], from: number): number {
   return limit;
 }
 
-/** Code units of the result or, for a failure, of messages and stacks: 48 Ki at most, cut where it was made. */
+/** Code units of the result or, for a failure, of its texts: some 48 Ki at most, cut where it was made. */
 function textOf({ result, error }: Outcome): number {
-  let text = result?.length ?? 0;
-  for (let at: ErrorData | null | undefined = error; at; at = at.cause) {
-    text += at.message.length + (at.stack?.length ?? 0);
-  }
-  return text;
+  return (result?.length ?? 0) + errorTextLength(error);
 }
 
 function defaultGuard(name: 'io' | 'guest'): typeof guardThread | null {
