@@ -369,6 +369,8 @@ export interface OfferReply {
 /** Owner of all live runs and of the four queues. */
 export type RunsMessages = {
   trigger: { body: TriggerBody; reply: TriggerReply };
+  /** Answered when a live run is over and kept; at once with `ended` null where no such run is live. */
+  wait: { body: { run: string }; reply: TriggerReply };
   /** Answered when there is room for what was found: this is how a full queue blocks a scan. */
   offer: { body: OfferBody; reply: OfferReply };
   /** What ended on another thread within one turn of its event loop. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
 import { type ControlRig, controlRig, type FakeActor, runView } from '../control/fixtures.ts';
@@ -82,7 +82,10 @@ test('trigger --in and --at: a run that begins later', async (t) => {
 
 test('trigger --wait tells how it ended: 0 for success, 1 for any other end', async (t) => {
   let ended = runView('hash@1');
-  const { cli } = await setup(t, { trigger: () => ({ run: 'hash@1', ended }) });
+  const { cli } = await setup(t, {
+    trigger: () => ({ run: 'hash@1', ended: null }),
+    wait: () => ({ run: 'hash@1', ended }),
+  });
   assert.deepEqual(await cli.run('trigger', 'hash', '--wait'), {
     code: 0,
     out: 'hash@1 success in 13 ms\n{"digest":"00"}\n',
@@ -122,7 +125,64 @@ test('Ctrl-C ends the waiting with 130 and cancels nothing', async (t) => {
   );
 });
 
-test('a daemon that stops under a waiting trigger: 69', async (t) => {
+test('Ctrl-C once the run is accepted names it', async (t) => {
+  const asking = Promise.withResolvers<void>();
+  const { cli } = await setup(t, {
+    trigger: () => ({ run: 'hash@1', ended: null }),
+    wait: () => {
+      asking.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const running = cli.run('trigger', 'hash', '--wait');
+  await asking.promise;
+  await cli.interruptible;
+  cli.interrupt();
+  assert.deepEqual(await running, {
+    code: 130,
+    out: '',
+    err: 'stopped waiting; hash@1 goes on, `colibri show` shows it\n',
+  });
+});
+
+test('a run that ended between the two questions is asked of the store', async (t) => {
+  const { cli } = await setup(
+    t,
+    { trigger: () => ({ run: 'hash@1', ended: null }), wait: () => ({ run: 'hash@1', ended: null }) },
+    { show: ({ run }: { run: string }) => runView(run) },
+  );
+  assert.match((await cli.run('trigger', 'hash', '--wait')).out, /^hash@1 success/);
+});
+
+test('a daemon that ends before the run that is waited for: 69, the run, and what becomes of it', async (t) => {
+  const asked = async (kind: string, ...flags: string[]) => {
+    const asking = Promise.withResolvers<void>();
+    const { cli, daemon } = await setup(t, {
+      trigger: () => ({ run: 'hash@1', ended: null }),
+      wait: () => {
+        asking.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const stateDir = dirname(daemon.socketPath);
+    cli.deps = { loadConfig: async () => ({ config: { stateDir, store: { kind } } as never, warnings: [] }) };
+    const running = cli.run('trigger', 'hash', '--wait', ...flags);
+    await asking.promise;
+    await daemon.close();
+    return await running;
+  };
+  const onDisk = await asked('sqlite');
+  assert.equal(onDisk.code, 69);
+  assert.match(
+    onDisk.err,
+    /^colibri: expected hash@1 to end, got the end of the daemon before: the run is kept.*`colibri show hash@1`/,
+  );
+  assert.match((await asked('memory')).err, /hash@1 .* in memory, so the run is lost .*trigger it again$/m);
+  const { run, error } = JSON.parse((await asked('sqlite', '--json')).out);
+  assert.deepEqual([run, error.code], ['hash@1', 'no-daemon']);
+});
+
+test('a daemon that ends before it has accepted the trigger: 69, and no run', async (t) => {
   const asking = Promise.withResolvers<void>();
   const { cli, daemon } = await setup(t, {
     trigger: () => {
@@ -289,7 +349,11 @@ test('a cause is told where the message does not say it', async (t) => {
   const failed = runView('a@1', { state: 'failed', error, result: null });
   const { cli } = await setup(
     t,
-    { trigger: () => ({ run: 'a@1', ended: failed }), live: () => [failed] },
+    {
+      trigger: () => ({ run: 'a@1', ended: null }),
+      wait: () => ({ run: 'a@1', ended: failed }),
+      live: () => [failed],
+    },
     { list: () => [] },
   );
   const text = 'handler-failed: fetch failed (cause: connect ECONNREFUSED)';
@@ -300,7 +364,11 @@ test('a cause is told where the message does not say it', async (t) => {
 test('what a command wrote stands line by line on a terminal, and in one line in a pipe', async (t) => {
   const result = JSON.stringify({ exit_code: 0, stdout: 'one\ntwo\x1b[31m\n', stderr: '', stdout_bytes: 8 });
   const ended = runView('a@1', { result });
-  const { cli } = await setup(t, { trigger: () => ({ run: 'a@1', ended }), 'show-live': () => ended });
+  const { cli } = await setup(t, {
+    trigger: () => ({ run: 'a@1', ended: null }),
+    wait: () => ({ run: 'a@1', ended }),
+    'show-live': () => ended,
+  });
   cli.env = { NO_COLOR: '1' };
   assert.equal((await cli.run('trigger', 'a', '--wait')).out.split('\n').length, 3);
   cli.isTTY = true;

@@ -29,7 +29,8 @@ export const NOW = Date.UTC(2026, 0, 1, 12);
 
 /** `socketPath`: where the daemon of the config listens. */
 export function cliRig(socketPath = '/nowhere/control.sock'): CliRig {
-  const config = { stateDir: dirname(socketPath), tasks: [{}, {}] } as unknown as Config;
+  const store = { kind: 'sqlite' };
+  const config = { stateDir: dirname(socketPath), tasks: [{}, {}], store } as unknown as Config;
   let onInterrupt: (() => void) | null = null;
   const interruptible = Promise.withResolvers<void>();
   const made: CliRig = {

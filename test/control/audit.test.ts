@@ -227,7 +227,7 @@ test('the trail is searched only where that is wanted', async (t) => {
     rig.asked.map(({ kind }) => kind),
     ['show-live'],
   );
-  for (const query of ['commands=no', 'comands=true']) {
+  for (const query of ['commands=no', 'comands=true', 'wait=1']) {
     assert.equal((await http(rig.socketPath, 'GET', `/runs/hash%401?${query}`)).status, 400, query);
   }
 });

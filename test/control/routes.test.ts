@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { MAX_BODY_BYTES } from '../../src/actors/control/index.ts';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
+import type { RunView } from '../../src/actors/protocol.ts';
 import { runtimeView } from '../telemetry/fixtures.ts';
 import { controlRig, http, runView } from './fixtures.ts';
 
@@ -92,6 +93,30 @@ test('show: the live run, else the stored one, else 404', async (t) => {
   assert.equal(none.status, 404);
   assert.equal((none.document as { error: { code: string } }).error.code, 'no-such-run');
   assert.equal((await http(socketPath, 'GET', '/runs/%E0%A4%A')).status, 400);
+});
+
+test('show with wait: answered when the run is over, without a deadline; of one that is over already, by the store', async (t) => {
+  const over = Promise.withResolvers<RunView>();
+  const deadlines: unknown[] = [];
+  const { socketPath, asked } = await controlRig(t, {
+    runs: {
+      wait: async ({ run }: { run: string }, timeoutMs) => {
+        deadlines.push(timeoutMs);
+        return { run, ended: run === 'live' ? await over.promise : null };
+      },
+    },
+    store: { show: ({ run }: { run: string }) => (run === 'old' ? runView(run) : null) },
+  });
+  const waiting = http(socketPath, 'GET', '/runs/live?wait=true');
+  assert.equal(
+    ((await http(socketPath, 'GET', '/runs/old?wait=true')).document as { run: string }).run,
+    'old',
+  );
+  assert.equal((await http(socketPath, 'GET', '/runs/none?wait=true')).status, 404);
+  over.resolve(runView('live', { state: 'failed' }));
+  assert.equal(((await waiting).document as { state: string }).state, 'failed');
+  assert.deepEqual(deadlines, [null, null, null]);
+  assert.ok(!asked.some(({ kind }) => kind === 'show-live'));
 });
 
 test('trigger passes payload, force and wait on; none has a deadline, for a full queue may hold either back', async (t) => {

@@ -6,7 +6,7 @@ import type { ColibriError } from '../../src/actors/kernel/index.ts';
 import { isTerminal } from '../../src/actors/runs/index.ts';
 import { NEAR } from '../../src/actors/runs/later-runs.ts';
 import { keeper, PAGE } from './keeper.ts';
-import { type Setup, setup, taskSpec } from './runs-setup.ts';
+import { FakeAnswer, type Setup, setup, taskSpec } from './runs-setup.ts';
 
 function rig(options: Parameters<typeof setup>[1] = {}, task = taskSpec({ name: 'a' })) {
   const store = keeper();
@@ -130,6 +130,7 @@ test('cancelled before its time, near or far', async () => {
   await runs.recall('a@unknown');
 });
 
+<<<<<<< HEAD
 test('what has come due in the store alone is judged by overlap as what has in memory: none beside another', async () => {
   for (const [overlap, ends] of [
     ['skip', 'skipped'],
@@ -158,6 +159,22 @@ test('what has come due in the store alone is judged by overlap as what has in m
     await settle();
     assert.equal(states('a@1').at(-1), ends, overlap);
   }
+=======
+test('one that has left memory is waited for all the same', async () => {
+  const { clock, trigger, runs, settle, finish, pool } = rig();
+  const answers = Array.from({ length: NEAR.most + 1 }, (_, index) =>
+    trigger('a', { dueAtMs: clock.wallMs() + 1000 + index }),
+  );
+  await settle();
+  const { run } = answers.at(-1)!.value as { run: string };
+  assert.equal(runs.table.get(run), undefined);
+  const waiting = new FakeAnswer();
+  await runs.wait(run, waiting);
+  await clock.advance(60_000);
+  for (const id of [...pool.held.keys()]) finish(id);
+  await settle();
+  assert.equal((waiting.value as { ended: { state: string } }).ended.state, 'success');
+>>>>>>> d54b5e7 (cli: a waiting trigger whose daemon ends says what becomes of its run)
 });
 
 test('a store that cannot be asked is asked again', async () => {

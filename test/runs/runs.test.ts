@@ -31,6 +31,25 @@ test('a trigger becomes ready, runs, succeeds, and its waiter sees the end', asy
   assert.deepEqual(states(order.run), ['running', 'success']);
 });
 
+test('who asks later waits as well: for the end, and until it is kept; of what is not live there is nothing to wait for', async () => {
+  const { runs, pool, trigger, finish, settle } = setup([taskSpec({ name: 'a' })]);
+  trigger('a');
+  await settle();
+  const { run } = pool.taken[0]!;
+  const ask = async (id: string) => {
+    const answer = new FakeAnswer();
+    await runs.wait(id, answer);
+    return answer;
+  };
+  const early = await ask(run);
+  finish(run, { status: 'failed', error: { code: 'handler-failed', message: 'no' }, retryable: false });
+  const late = await ask(run);
+  assert.deepEqual([early.settled, late.settled], [false, false], 'not before the end is kept');
+  await settle();
+  for (const { value } of [early, late]) assert.equal((value as { ended: RunView }).ended.state, 'failed');
+  assert.deepEqual((await ask(run)).value, { run, ended: null });
+});
+
 test('with, the file and the payload are laid over each other in that order', () => {
   const { pool, trigger } = setup([taskSpec({ name: 'a', withJson: '{"x":1,"y":2}' })], { slots: 9 });
   for (const payload of ['{"y":3}', '{}', ' { "z" : "}" } ', '[1]', '5', 'null']) trigger('a', { payload });

@@ -29,13 +29,21 @@ export function parseRunFilter(query: URLSearchParams): RunFilter {
   return { task: query.get('task'), state, limit: parseLimit(query) };
 }
 
-/** True where the commands that it was given are wanted too. */
-export function parseShow(query: URLSearchParams): boolean {
-  allowOnly([...query.keys()], ['commands'], 'query');
-  const commands = query.get('commands');
-  if (commands !== null && commands !== 'true')
-    throw invalid(`commands: expected true, got ${shown(commands)}`);
-  return commands !== null;
+export interface ShowQuery {
+  /** The commands that it was given are wanted too. */
+  readonly commands: boolean;
+  /** The answer is to come when the run is over. */
+  readonly wait: boolean;
+}
+
+export function parseShow(query: URLSearchParams): ShowQuery {
+  allowOnly([...query.keys()], ['commands', 'wait'], 'query');
+  const isOn = (key: keyof ShowQuery): boolean => {
+    const value = query.get(key);
+    if (value !== null && value !== 'true') throw invalid(`${key}: expected true, got ${shown(value)}`);
+    return value !== null;
+  };
+  return { commands: isOn('commands'), wait: isOn('wait') };
 }
 
 export function parseDeadFilter(query: URLSearchParams, nowMs: number): DeadLetterFilter {

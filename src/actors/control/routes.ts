@@ -1,7 +1,7 @@
 /**
  * The routes of the control socket: each asks the actor that knows and answers with a document. No state here.
  *
- *   GET  /version  /status  /size  /tasks  /runs?task&state&limit  /runs/ID?commands  /dead?task&since&until&limit
+ *   GET  /version  /status  /size  /tasks  /runs?task&state&limit  /runs/ID?commands&wait  /dead?task&since&until&limit
  *        /audit?limit
  *   POST /trigger {task, payload?, wait?, force?}  /runs/ID/cancel  /dead/replay  /dead/purge {runs|task|since|until|all}
  *        /backup {file}  /reload  /stop

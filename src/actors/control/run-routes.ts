@@ -39,11 +39,14 @@ async function showRun(
   { run, query }: RouteRequest,
   { runs, store }: RouteContext,
 ): Promise<RunDocument | ShownRunDocument> {
-  const withCommands = parseShow(query);
+  const { commands, wait } = parseShow(query);
+  const live = wait
+    ? (await runs.ask('wait', { run }, { timeoutMs: null })).ended
+    : await runs.ask('show-live', { run });
   // A run that ends between the two questions has left the first for the second.
-  const view = (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
+  const view = live ?? (await store.ask('show', { run }));
   if (view === null) throw unknownRun(run);
-  return withCommands ? { ...runDocument(view), commands: await deedsOn(run, store) } : runDocument(view);
+  return commands ? { ...runDocument(view), commands: await deedsOn(run, store) } : runDocument(view);
 }
 
 async function cancel(run: string, { runs, store }: RouteContext): Promise<unknown> {

@@ -54,6 +54,9 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
     switch (envelope.kind) {
       case 'trigger':
         return runs.trigger(envelope.body, answer);
+      case 'wait':
+        runs.wait(envelope.body.run, answer).catch((error: unknown) => answer.fail(error));
+        return;
       case 'offer':
         return runs.offer(envelope.body, answer);
       case 'outcomes':

@@ -230,6 +230,12 @@ export class Runs {
     this.#triggers.trigger(body, answer);
   }
 
+  /** See `Triggers.wait`; a run that stands in the store alone comes back first. */
+  async wait(run: string, answer: Answer): Promise<void> {
+    await this.recall(run);
+    this.#triggers.wait(run, answer);
+  }
+
   /** Files that a scan found. Answered as `Intake.offer` says. Fails with `no-such-task`, `shutting-down`. */
   offer(body: { task: string; items: readonly FoundItem[] }, answer: Answer): void {
     if (this.#journal.blocked && !this.#closed) {

@@ -9,6 +9,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import { triggerIdMaker } from './occurrence.ts';
 import type { Postponed } from './postponed.ts';
 import type { Run } from './run.ts';
+import { isTerminal } from './run-states.ts';
 import type { RunTable } from './run-table.ts';
 
 export interface TriggersOptions {
@@ -77,14 +78,25 @@ export class Triggers {
     else this.#answerLater(run, body, answer);
   }
 
+  /** Answered when a run that is live is over and the store has it; with `ended` null where none of this id is live. */
+  wait(id: string, answer: Answer): void {
+    const { table, journal } = this.#options;
+    const run = table.get(id);
+    if (run === undefined) return answer.ok({ run: id, ended: null });
+    // Over, and the store lacks its end.
+    if (isTerminal(run.state)) return journal.whenKept(run, () => answer.ok({ run: id, ended: run.view() }));
+    addWaiter(run, answer);
+  }
+
   #answerLater(run: Run, { wait }: TriggerBody, answer: Answer): void {
     const { intake, lifecycle } = this.#options;
-    if (wait) {
-      run.waiters ??= [];
-      run.waiters.push(answer);
-      return;
-    }
+    if (wait) return addWaiter(run, answer);
     run.admission = answer;
     if (run.state !== 'pending' || intake.isWaitingItsTurn(run)) lifecycle.answerAdmission(run);
   }
+}
+
+function addWaiter(run: Run, answer: Answer): void {
+  run.waiters ??= [];
+  run.waiters.push(answer);
 }

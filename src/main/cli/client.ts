@@ -28,10 +28,14 @@ export class ControlClient {
     this.#user = user;
   }
 
-  get(path: string, query: Readonly<Record<string, string | null>> = {}): Promise<unknown> {
+  get(
+    path: string,
+    query: Readonly<Record<string, string | null>> = {},
+    options: Omit<RequestOptions, 'body'> = {},
+  ): Promise<unknown> {
     const given = Object.entries(query).flatMap(([key, value]) => (value === null ? [] : [[key, value]]));
     const text = new URLSearchParams(given).toString();
-    return this.#request('GET', text === '' ? path : `${path}?${text}`, {});
+    return this.#request('GET', text === '' ? path : `${path}?${text}`, options);
   }
 
   post(path: string, options: RequestOptions = {}): Promise<unknown> {

@@ -1,6 +1,7 @@
 /** What a command is, and what it is given when it runs. */
 import { join, resolve } from 'node:path';
 import { ColibriError } from '../../actors/kernel/index.ts';
+import type { Config } from '../config/config.ts';
 import type { FlagSpec, ParsedArgs, PositionalSpec } from './args.ts';
 import { ControlClient } from './client.ts';
 import type { CliDeps, CliIo } from './io.ts';
@@ -60,10 +61,14 @@ export class CommandContext {
     );
   }
 
-  /** The daemon that runs by the same config. A broken config is told, not guessed around. */
+  /** A broken config is told, not guessed around. */
+  async config(): Promise<Config> {
+    return (await this.deps.loadConfig(await this.configFile())).config;
+  }
+
+  /** The daemon that runs by the same config. */
   async client(): Promise<ControlClient> {
-    const { config } = await this.deps.loadConfig(await this.configFile());
-    return this.clientAt(config.stateDir);
+    return this.clientAt((await this.config()).stateDir);
   }
 
   /** The daemon that holds this state directory. */

@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [ExitCode.Done, 'done'],
   [ExitCode.Failed, 'the work failed, or what was asked for does not exist'],
   [ExitCode.Usage, 'wrong usage: an unknown command or flag, a value that does not fit'],
-  [ExitCode.NoDaemon, 'no daemon answers'],
+  [ExitCode.NoDaemon, 'no daemon answers, or it ended before the run that was waited for'],
   [ExitCode.Held, 'the state directory is held by another daemon'],
   [ExitCode.ConfigWrong, 'the config is wrong, or its metrics address or state_dir cannot be used'],
   [ExitCode.Interrupted, 'Ctrl-C while waiting; the run goes on'],

@@ -81,7 +81,8 @@ function report(error: unknown, argv: readonly string[], io: CliIo): number {
   const code = exitCodeOf(data.code);
   const problems = problemsOf(error);
   if (argv.includes('--json')) {
-    const document = { ...(problems === null ? {} : { ok: false, problems }), error: errorDocument(data) };
+    const about = problems === null ? runOf(error) : { ok: false, problems };
+    const document = { ...about, error: errorDocument(data) };
     io.stdout.write(`${JSON.stringify(document)}\n`);
     return code;
   }
@@ -93,6 +94,12 @@ function report(error: unknown, argv: readonly string[], io: CliIo): number {
   io.stderr.write(`${head}${printableLines(message)}\n`);
   if (code === ExitCode.Usage) io.stderr.write(`${hintFor(argv)}\n`);
   return code;
+}
+
+/** The id of the run that an error is about, where it has one. */
+function runOf(error: unknown): { readonly run?: string } {
+  if (typeof error !== 'object' || error === null || !('run' in error)) return {};
+  return typeof error.run === 'string' ? { run: error.run } : {};
 }
 
 function problemsOf(error: unknown): readonly ConfigProblem[] | null {

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { MAX_BODY_BYTES, MAX_DELAY_MS, type RunDocument } from '../../../actors/control/index.ts';
+import { MAX_BODY_BYTES, MAX_DELAY_MS } from '../../../actors/control/index.ts';
 import { parseDuration, parseInstant } from '../../../actors/kernel/parse-time.ts';
 import { usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { endedLine } from '../render/run.ts';
+import { waitForRun } from '../wait-for-run.ts';
 
 interface Triggered {
   readonly run: string;
   /** Null: now. */
   readonly due_at: string | null;
-  readonly ended: RunDocument | null;
 }
 
 export const triggerCommand: Command = {
@@ -43,43 +43,55 @@ export const triggerCommand: Command = {
   ],
   async run(context) {
     const [task] = context.args.positionals;
-    const wait = context.args.on('wait');
     const dueAtMs = readDueTime(context);
     const payload = await readPayload(context);
-    const client = await context.client();
+    const config = await context.config();
+    const client = context.clientAt(config.stateDir);
     const body = {
       task,
-      wait,
       force: context.args.on('force'),
       ...(payload === undefined ? {} : { payload }),
       ...(dueAtMs === null ? {} : { due_at: new Date(dueAtMs).toISOString() }),
     };
-    if (!wait) {
+    if (!context.args.on('wait')) {
       const { run, due_at } = (await client.post('/trigger', { body })) as Triggered;
       context.show({ run, due_at, ended: null }, () => `${run}\n`);
       return ExitCode.Done;
     }
-    const abort = new AbortController();
-    const release = context.io.onInterrupt(() => abort.abort());
-    try {
-      const reply = (await client.post('/trigger', {
-        body,
-        timeoutMs: null,
-        signal: abort.signal,
-      })) as Triggered;
-      const { run, ended } = reply;
+    return await waiting(context, async (signal, accepted) => {
+      // A full queue may hold the answer back.
+      const { run, due_at } = (await client.post('/trigger', { body, timeoutMs: null, signal })) as Triggered;
+      accepted(run);
+      const ended = await waitForRun(client, run, { signal, isKept: config.store.kind !== 'memory' });
       const options = { paint: context.paint, isTTY: context.io.isTTY };
-      context.show(reply, () => (ended === null ? `${run}\n` : endedLine(ended, options)));
-      return ended?.state === 'success' ? ExitCode.Done : ExitCode.Failed;
-    } catch (error) {
-      if (!abort.signal.aborted) throw error;
-      context.io.stderr.write('stopped waiting; the run goes on, `colibri runs` shows it\n');
-      return ExitCode.Interrupted;
-    } finally {
-      release();
-    }
+      context.show({ run, due_at, ended }, () => endedLine(ended, options));
+      return ended.state === 'success' ? ExitCode.Done : ExitCode.Failed;
+    });
   },
 };
+
+/** Ctrl-C ends the waiting, and says what it was for as far as it is known. */
+async function waiting(
+  { io }: CommandContext,
+  wait: (signal: AbortSignal, accepted: (run: string) => void) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const abort = new AbortController();
+  const release = io.onInterrupt(() => abort.abort());
+  let run: string | null = null;
+  try {
+    return await wait(abort.signal, (accepted) => {
+      run = accepted;
+    });
+  } catch (error) {
+    if (!abort.signal.aborted) throw error;
+    const rest =
+      run === null ? 'the run goes on, `colibri runs` shows it' : `${run} goes on, \`colibri show\` shows it`;
+    io.stderr.write(`stopped waiting; ${rest}\n`);
+    return ExitCode.Interrupted;
+  } finally {
+    release();
+  }
+}
 
 /** Null: now. */
 function readDueTime({ args, io }: CommandContext): number | null {
