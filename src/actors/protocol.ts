@@ -87,6 +87,8 @@ export interface RunEvent {
   readonly dueAtMs?: number;
   /** With the end of a failed run: it is kept as a dead letter. */
   readonly dead?: true;
+  /** With the end of a run that is skipped: a user had asked for it, and was told that it is accepted. */
+  readonly asked?: true;
   /** How late the run started after it was due, with `running`. */
   readonly lagMs?: number;
   readonly durationMs?: number;
@@ -453,6 +455,13 @@ export interface StoredLetter {
   readonly error: ErrorData | null;
 }
 
+/** The last of the ends of a task in this state that are kept. */
+export interface LastEnd {
+  readonly task: string;
+  readonly state: RunState;
+  readonly endedAtMs: number;
+}
+
 /** What a user did, and what came of it. */
 export interface AuditEntry {
   readonly atMs: number;
@@ -494,6 +503,8 @@ export type StoreMessages = {
     body: { atMs: number; schedules: readonly { readonly task: string; readonly schedule: string }[] };
     reply: { handledMs: readonly number[] };
   };
+  /** Of each task and each state that runs of it ended in. */
+  'last-ends': { body: null; reply: { ends: readonly LastEnd[] } };
   record: { body: RecordBatch };
   list: { body: RunFilter; reply: readonly RunView[] };
   show: { body: { run: string }; reply: RunView | null };
@@ -520,6 +531,8 @@ export type TelemetryMessages = {
   open: { body: null; reply: { metrics: { host: string; port: number } | null } };
   log: { body: LogRecord };
   runs: { body: { events: readonly RunEvent[] } };
+  /** When tasks last succeeded before this daemon was started. */
+  succeeded: { body: { last: readonly { readonly task: string; readonly atMs: number }[] } };
   /** Answered when everything logged so far is written. */
   flush: { body: null; reply: null };
   /** Bytes of log lines that wait, and of the mailboxes on its thread. */

@@ -209,13 +209,17 @@ export class Daemon {
 
   /** What the daemon before left behind is settled before any new work. */
   async #recover(): Promise<Recovered> {
-    const { store, runs } = this.#parts;
+    const { store, runs, telemetry } = this.#parts;
     const { tasks } = this.#config;
     const recovered = await recover({ clock: this.#clock, store, runs, tasks, boot: this.#boot });
-    const { opening, interrupted, orphaned, tookMs } = recovered;
-    if (opening.crashed || opening.unfinished > 0) {
+    const { opening, ends, interrupted, orphaned, tookMs } = recovered;
+    const last = ends.filter(({ state }) => state === 'success');
+    await telemetry.tell('succeeded', { last: last.map(({ task, endedAtMs: atMs }) => ({ task, atMs })) });
+    const { unfinished, delayed } = opening;
+    if (opening.crashed || unfinished + delayed > 0) {
       this.log('info', 'recovered', {
-        runs: opening.unfinished,
+        runs: unfinished + delayed,
+        delayed,
         interrupted,
         orphaned,
         dead_letters: opening.letters,
@@ -299,10 +303,10 @@ export class Daemon {
       // A thread in a native call does not end; the lines of the others are not lost over it.
       await this.#timeLimit(Promise.all(pools.map((pool) => pool.destroy())), DESTROY_MS);
       await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
-      const { unfinished } = runs;
-      if (unfinished > 0) {
-        if (this.#config.store.kind === 'memory') this.log('warn', 'runs lost', { count: unfinished });
-        else this.log('info', 'runs kept for the next start', { count: unfinished });
+      const { unfinished: count, later: delayed } = runs;
+      if (count > 0) {
+        if (this.#config.store.kind === 'memory') this.log('warn', 'runs lost', { count, delayed });
+        else this.log('info', 'runs kept for the next start', { count, delayed });
       }
       this.log('info', 'stopped', { killed: this.#killed });
     }

@@ -1,9 +1,10 @@
 /**
  * Recovery: before any new work, what the daemon before left behind is taken over from the store, in pages: its runs
- * that are not over, its dead letters, and up to when the occurrences of each schedule have been dealt with.
+ * that are not over, its dead letters, up to when the occurrences of each schedule have been dealt with, and how each task
+ * ended last.
  */
 import type { ActorRef, Clock } from '../actors/kernel/index.ts';
-import type { StoreMessages, StoreOpening } from '../actors/protocol.ts';
+import type { LastEnd, StoreMessages, StoreOpening } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
 import type { TaskSpec } from './config/index.ts';
 import { scheduleText } from './schedule/index.ts';
@@ -21,6 +22,8 @@ export interface Recovered {
   readonly opening: StoreOpening;
   /** By task: occurrences up to this instant have been dealt with. */
   readonly handledMs: ReadonlyMap<string, number>;
+  /** The last end of each task in each state. */
+  readonly ends: readonly LastEnd[];
   readonly interrupted: number;
   readonly orphaned: number;
   readonly tookMs: number;
@@ -52,8 +55,10 @@ export async function recover({ clock, store, runs, tasks, boot }: RecoveryOptio
   }
   runs.restored(opening.delayed);
   const handledMs = await mount(store, tasks, clock.wallMs());
+  const { ends } = await store.ask('last-ends', null, within);
+  runs.knowEnds(ends);
   const { orphaned } = runs;
-  return { opening, handledMs, interrupted, orphaned, tookMs: clock.monoMs() - beganMono };
+  return { opening, handledMs, ends, interrupted, orphaned, tookMs: clock.monoMs() - beganMono };
 }
 
 async function mount(

@@ -119,6 +119,7 @@ test('queued runs, retries and dead letters are there after a crash, in their or
   };
   const first = await DaemonProcess.start(t, dir, config);
   assert.equal((await first.command('trigger', 'dead', '--wait')).code, 1);
+  await first.command('trigger', 'dead', '--in', '1h');
   await first.command('trigger', 'later');
   await first.line(({ result }) => result === 'retrying');
   await first.command('trigger', 'first');
@@ -133,9 +134,11 @@ test('queued runs, retries and dead letters are there after a crash, in their or
   const second = await DaemonProcess.start(t, dir, config);
   const recovered = await second.line(({ msg }) => msg === 'recovered');
   assert.deepEqual(
-    [recovered.runs, recovered.interrupted, recovered.dead_letters, recovered.crashed],
-    [22, 1, 1, true],
+    [recovered.runs, recovered.delayed, recovered.interrupted, recovered.dead_letters, recovered.crashed],
+    [23, 1, 1, 1, true],
   );
+  const { tasks } = (await second.json('tasks')).value as { tasks: { name: string; last_state: string }[] };
+  assert.equal(tasks.find(({ name }) => name === 'dead')?.last_state, 'failed');
   assert.deepEqual(
     (await runsOf(second, 'later')).map(({ state }) => state),
     ['retrying'],

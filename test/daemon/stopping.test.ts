@@ -125,8 +125,10 @@ for (const [kind, said] of [
     });
     await daemon.command('trigger', 'waits');
     await daemon.line((line) => line.result === 'retrying');
+    await daemon.command('trigger', 'waits', '--in', '1h');
     daemon.child.kill('SIGTERM');
     assert.equal(await daemon.exited, 0);
-    assert.equal((await daemon.line((line) => line.msg === said)).count, 1);
+    const { count, delayed } = await daemon.line((line) => line.msg === said);
+    assert.deepEqual([count, delayed], [2, 1]);
   });
 }

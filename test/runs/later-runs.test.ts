@@ -52,7 +52,10 @@ test('a run that is to begin later is kept and answered at once, begins when its
 });
 
 test('until its time it is no run in progress: overlap is looked at then', async () => {
-  const { clock, trigger, finish, pool, states, settle } = rig({}, taskSpec({ name: 'a', overlap: 'skip' }));
+  const { clock, trigger, finish, pool, states, settle, events } = rig(
+    {},
+    taskSpec({ name: 'a', overlap: 'skip' }),
+  );
   const later = trigger('a', { dueAtMs: clock.wallMs() + 1000 });
   const now = trigger('a');
   await settle();
@@ -64,6 +67,8 @@ test('until its time it is no run in progress: overlap is looked at then', async
   );
   await clock.advance(1000);
   assert.equal(states(second).at(-1), 'skipped');
+  const { asked, error } = events.findLast(({ run }) => run === second)!;
+  assert.deepEqual([asked, error?.code], [true, 'overlap-refused'], 'it was accepted: a user has its id');
   finish(first);
   await settle();
   assert.equal(states(first).at(-1), 'success');

@@ -50,6 +50,22 @@ test('who asks later waits as well: for the end, and until it is kept; of what i
   assert.deepEqual((await ask(run)).value, { run, ended: null });
 });
 
+test('how a task ended before is known from the start; its own ends are newer', async () => {
+  const { runs, pool, trigger, finish, clock } = setup([taskSpec({ name: 'a' })]);
+  runs.knowEnds([
+    { task: 'a', state: 'success', endedAtMs: 10 },
+    { task: 'a', state: 'failed', endedAtMs: 20 },
+    { task: 'a', state: 'skipped', endedAtMs: 15 },
+    { task: 'gone', state: 'failed', endedAtMs: 30 },
+  ]);
+  const [task] = runs.table.tasks;
+  assert.deepEqual([task?.lastState, task?.lastEndedAtMs], ['failed', 20]);
+  trigger('a');
+  finish(pool.taken[0]!.run);
+  runs.knowEnds([{ task: 'a', state: 'failed', endedAtMs: 20 }]);
+  assert.deepEqual([task?.lastState, task?.lastEndedAtMs], ['success', clock.wallMs()]);
+});
+
 test('with, the file and the payload are laid over each other in that order', () => {
   const { pool, trigger } = setup([taskSpec({ name: 'a', withJson: '{"x":1,"y":2}' })], { slots: 9 });
   for (const payload of ['{"y":3}', '{}', ' { "z" : "}" } ', '[1]', '5', 'null']) trigger('a', { payload });

@@ -31,6 +31,7 @@ test('each end of a run makes one line of the published shape', async () => {
         },
       }),
       event({ state: 'skipped' }),
+      event({ state: 'skipped', asked: true }),
       event({ state: 'cancelled' }),
     ],
   });
@@ -62,6 +63,7 @@ test('each end of a run makes one line of the published shape', async () => {
       msg: 'run failed',
     },
     { level: 'info', ...base, result: 'skipped', msg: 'run skipped' },
+    { level: 'warn', ...base, result: 'skipped', msg: 'run skipped' },
     { level: 'warn', ...base, result: 'cancelled', msg: 'run cancelled' },
   ]);
 });

@@ -42,6 +42,17 @@ test('docs/metrics.md tells every metric with its type, labels and meaning, and 
   for (const bounds of [DURATION_BOUNDS, LAG_BOUNDS]) assert.ok(flat.includes(`: ${bounds.join(', ')}.`));
 });
 
+test('the last success of before is there from the start; a later one takes its place, a task that is gone has none', async () => {
+  const runs = new RunCounters(['hash', 'copy']);
+  for (const task of ['hash', 'gone']) runs.succeededBefore(task, 1000);
+  const name = 'colibri_last_success_timestamp_seconds';
+  const shown = async () => (await page(runs)).filter((line) => line.startsWith(name));
+  assert.deepEqual(await shown(), [`${name}{task="hash"} 1`]);
+  runs.count(event({ atMs: 2000 }));
+  runs.succeededBefore('hash', 1000);
+  assert.deepEqual(await shown(), [`${name}{task="hash"} 2`]);
+});
+
 test('every name of the table is on the page, with the values of main and of this thread', async () => {
   const runs = new RunCounters(['hash', 'copy']);
   runs.count(event({ state: 'running', lagMs: 3 }));

@@ -150,6 +150,7 @@ export class Lifecycle {
       ...(result === null ? {} : { result }),
       ...(error === null ? {} : { error }),
       ...(dead ? { dead: true as const } : {}),
+      ...(state === 'skipped' && isAskedFor(run) ? { asked: true as const } : {}),
       ...(run.scan ? scanEnd(run) : {}),
     });
     task.lastState = state;
@@ -210,6 +211,11 @@ function creationOf(run: Run): Partial<RunEvent> {
 /** Of the schedule; a run without one stands for no instant of it. */
 function occurrenceOf({ origin, dueAtMs }: Run): { readonly occurrenceMs?: number } {
   return origin === 'schedule' ? { occurrenceMs: dueAtMs } : {};
+}
+
+/** By a user, who has its id and counts on it. */
+function isAskedFor({ origin }: Run): boolean {
+  return origin === 'manual' || origin === 'replay';
 }
 
 function fileOf(run: Run): { readonly file?: string } {

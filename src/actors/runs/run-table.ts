@@ -1,6 +1,6 @@
 /** All live runs by id, and the tasks they belong to: those that are not over, and those whose end the store lacks. */
 import { ColibriError } from '../kernel/errors.ts';
-import type { RunFilter, RunView } from '../protocol.ts';
+import type { LastEnd, RunFilter, RunView } from '../protocol.ts';
 import type { Run } from './run.ts';
 import { goneTask, type RunsTask, TaskState } from './task-state.ts';
 
@@ -44,6 +44,14 @@ export class RunTable {
       this.#gone.set(name, task);
     }
     return task;
+  }
+
+  /** How a task ended before; what is known already and newer stays. */
+  knowEnd({ task: name, state, endedAtMs }: LastEnd): void {
+    const task = this.#tasks.get(name);
+    if (task === undefined || (task.lastEndedAtMs ?? 0) >= endedAtMs) return;
+    task.lastState = state;
+    task.lastEndedAtMs = endedAtMs;
   }
 
   hasTask(name: string): boolean {

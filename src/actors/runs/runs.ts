@@ -15,6 +15,7 @@ import type { Answer } from '../kernel/index.ts';
 import type {
   DeadLetterChoice,
   FoundItem,
+  LastEnd,
   QueueView,
   RunOrigin,
   StoredLetter,
@@ -215,6 +216,11 @@ export class Runs {
     this.#dead.add(restoredLetter(letter, this.#table));
   }
 
+  /** How tasks ended before this daemon. */
+  knowEnds(ends: readonly LastEnd[]): void {
+    for (const end of ends) this.#table.knowEnd(end);
+  }
+
   // — where work comes from
 
   /** A task is due: one run per occurrence, however often this is called for it. */
@@ -346,11 +352,16 @@ export class Runs {
     return this.#table;
   }
 
-  /** Runs that are not over. */
+  /** Runs that are not over; those that come again with their schedule do not count. */
   get unfinished(): number {
     let count = this.#later.far;
-    for (const run of this.#table.runs) if (!run.scan && !isTerminal(run.state)) count++;
+    for (const run of this.#table.runs) if (run.noted && !isTerminal(run.state)) count++;
     return count;
+  }
+
+  /** Of those, the ones that are to begin later. */
+  get later(): number {
+    return this.#later.depth;
   }
 
   /** Runs whose task is not in the config. */

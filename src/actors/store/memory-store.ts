@@ -108,6 +108,11 @@ export class MemoryStore implements Store {
     return schedules.map(() => atMs);
   }
 
+  /** Asked at a start, when there is nothing yet. */
+  lastEnds(): [] {
+    return [];
+  }
+
   audit(entry: AuditEntry): void {
     if (this.#audits.push(entry) > AUDITS_KEPT) this.#audits.shift();
   }

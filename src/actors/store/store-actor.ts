@@ -139,6 +139,8 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(store.letters(envelope.body.after));
       case 'mount':
         return answer.ok({ handledMs: store.mount(envelope.body) });
+      case 'last-ends':
+        return answer.ok({ ends: store.lastEnds() });
       case 'list':
         return answer.ok(store.list(envelope.body));
       case 'show':

@@ -6,6 +6,7 @@
 import type {
   AuditEntry,
   DelayedPlace,
+  LastEnd,
   RecordBatch,
   RunFilter,
   RunView,
@@ -43,6 +44,8 @@ export interface Store {
   delayedRun(run: string): StoredRun | null;
   letters(after: number): StoreMessages['letters']['reply'];
   mount(body: StoreMessages['mount']['body']): readonly number[];
+  /** Of each task and each state that runs of it ended in, as far as they are kept. */
+  lastEnds(): readonly LastEnd[];
   audit(entry: AuditEntry): void;
   audits(limit: number): readonly AuditEntry[];
   /** Resolves with the size of the copy. Rejects with `file-failed`, or `store-failed` where there is nothing to copy. */

@@ -122,6 +122,13 @@ export class RunCounters {
     }
   }
 
+  /** The last success of a task that an earlier daemon saw; of one that is not in the config nothing is said. */
+  succeededBefore(task: string, atMs: number): void {
+    if (!this.#names.has(task)) return;
+    const counters = this.of(task);
+    counters.lastSuccessAtMs = Math.max(counters.lastSuccessAtMs ?? 0, atMs);
+  }
+
   count(event: RunEvent): TaskCounters {
     const counters = this.of(event.task);
     counters.count(event);

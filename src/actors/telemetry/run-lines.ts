@@ -6,7 +6,7 @@ import type { RunState } from '../runs/run-states.ts';
 export interface RunLine {
   readonly level: LogRecord['level'];
   readonly msg: string;
-  /** Said of many at once when lines are summed up. */
+  /** Said of many at once when lines are summed up; each has a budget of its own. */
   readonly summary: string;
 }
 
@@ -24,6 +24,18 @@ export const RUN_LINES: Readonly<Partial<Record<RunState, RunLine>>> = {
   },
   failed: { level: 'error', msg: 'run failed', summary: 'runs failed' },
 };
+
+/** A user was told that this run is accepted. */
+const ASKED_AND_SKIPPED: RunLine = {
+  level: 'warn',
+  msg: 'run skipped',
+  summary: 'runs skipped that were asked for',
+};
+
+/** Undefined: none. */
+export function runLine({ state, asked }: RunEvent): RunLine | undefined {
+  return state === 'skipped' && asked === true ? ASKED_AND_SKIPPED : RUN_LINES[state];
+}
 
 const STACK_LIMIT = 2000;
 

@@ -25,7 +25,7 @@ import type { Scrape } from './metric-samples.ts';
 import { Metrics } from './metrics.ts';
 import { type MetricsAddress, MetricsServer } from './metrics-server.ts';
 import { RunCounters } from './run-counters.ts';
-import { RUN_LINES, runFields } from './run-lines.ts';
+import { runFields, runLine } from './run-lines.ts';
 import { warnOnStderr } from './stderr-warning.ts';
 import { Summaries } from './summaries.ts';
 
@@ -127,6 +127,9 @@ class Telemetry implements Behaviour<TelemetryMessages> {
         return this.#runs(envelope.body.events);
       case 'log':
         return this.#record(envelope.body);
+      case 'succeeded':
+        for (const { task, atMs } of envelope.body.last) this.#counters.succeededBefore(task, atMs);
+        return;
       case 'open':
         try {
           answer.ok({ metrics: await this.#open() });
@@ -179,9 +182,9 @@ class Telemetry implements Behaviour<TelemetryMessages> {
       const counters = this.#counters.count(event);
       if (event.dead === true) this.#deadLetterAlarm.count(counters.task, now);
       if (event.quiet === true) continue;
-      const line = RUN_LINES[event.state];
+      const line = runLine(event);
       if (line === undefined || !this.#logger.enabled(line.level)) continue;
-      const budget = counters.budget(event.state);
+      const budget = counters.budget(line.summary);
       if (budget.take(now, RUN_LINES_PER_SECOND)) {
         this.#logger.log({ level: line.level, atMs: event.atMs, msg: line.msg, fields: runFields(event) });
         continue;

@@ -40,6 +40,27 @@ export const viewCases: Cases = {
     assert.deepEqual([view?.state, view?.startedAtMs, view?.endedAtMs], ['success', 1000, 1500]);
   },
 
+  'how each task ended last, in each state: what a daemon begins with, so a store in memory has none': (
+    open,
+  ) => {
+    const { store, feed } = open();
+    feed.record([
+      begin('a@1', { atMs: 1000 }),
+      begin('b@1', { atMs: 1000 }),
+      end('a@1', { atMs: 1500 }),
+      begin('a@2', { atMs: 1600 }),
+      end('a@2', { atMs: 2000 }),
+      begin('a@3', { atMs: 2000 }),
+      end('a@3', { atMs: 1900, state: 'failed', error: NO, dead: true }),
+    ]);
+    const ends = [...store.lastEnds()].sort((x, y) => x.endedAtMs - y.endedAtMs);
+    const wanted = [
+      { task: 'a', state: 'failed', endedAtMs: 1900 },
+      { task: 'a', state: 'success', endedAtMs: 2000 },
+    ];
+    assert.deepEqual(ends, store.abilities.durable ? wanted : []);
+  },
+
   'what was applied is shown before it is committed': (open) => {
     const { store, feed } = open();
     feed.append([begin('a@1')]);

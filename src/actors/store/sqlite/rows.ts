@@ -3,7 +3,15 @@
  * which cannot be read is as good as none, so that one row does not hold up the others.
  */
 import type { ErrorData } from '../../kernel/errors.ts';
-import type { AttemptView, AuditEntry, RunOrigin, RunView, StoredLetter, StoredRun } from '../../protocol.ts';
+import type {
+  AttemptView,
+  AuditEntry,
+  LastEnd,
+  RunOrigin,
+  RunView,
+  StoredLetter,
+  StoredRun,
+} from '../../protocol.ts';
 import { RUN_STATES, RunState } from '../../runs/run-states.ts';
 import type { Row, SqlValue } from './database.ts';
 
@@ -37,6 +45,10 @@ export function letterOf(row: Row): StoredLetter {
     mark: row.mark as string | null,
     error: parsed<ErrorData>(row.error),
   };
+}
+
+export function lastEndOf(row: Row): LastEnd {
+  return { task: row.task as string, state: stateOf(row), endedAtMs: row.ended_ms as number };
 }
 
 export function auditOf(row: Row): AuditEntry {

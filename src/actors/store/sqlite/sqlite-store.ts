@@ -8,6 +8,7 @@ import { ColibriError, toErrorData } from '../../kernel/errors.ts';
 import type {
   AuditEntry,
   DelayedPlace,
+  LastEnd,
   RecordBatch,
   RunFilter,
   RunView,
@@ -21,7 +22,7 @@ import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
 import type { Database } from './database.ts';
 import { isDamage, type OpenJournalOptions, openJournal } from './open-journal.ts';
-import { auditOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
+import { auditOf, lastEndOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
 import { prepareStatements } from './statements.ts';
 import { TaskMarks } from './task-marks.ts';
 import { troubleOf } from './trouble.ts';
@@ -176,6 +177,10 @@ export class SqliteStore implements Store {
       this.commit();
       return handledMs;
     });
+  }
+
+  lastEnds(): readonly LastEnd[] {
+    return this.#asked(({ statements }) => statements.lastEnds.all().map(lastEndOf));
   }
 
   audit({ atMs, actor, action, target, fields }: AuditEntry): void {

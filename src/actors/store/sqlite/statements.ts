@@ -86,6 +86,9 @@ export const SQL = {
   /** tasks.id, mark */
   hasMark: 'SELECT 1 AS found FROM marks WHERE task = ? AND mark = ?',
 
+  /** Reads all rows, but not their long texts. */
+  lastEnds: `SELECT task, state, max(ended_ms) AS ended_ms FROM runs WHERE ended_ms IS NOT NULL GROUP BY task, state`,
+
   schedules: 'SELECT task, schedule, handled_ms FROM schedules',
   /** task, schedule, handled_ms */
   setSchedule: `INSERT INTO schedules (task, schedule, handled_ms) VALUES (?, ?, ?)
