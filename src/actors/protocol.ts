@@ -455,11 +455,13 @@ export interface StoredLetter {
   readonly error: ErrorData | null;
 }
 
-/** The last of the ends of a task in this state that are kept. */
+/** How a task ended last. */
 export interface LastEnd {
   readonly task: string;
   readonly state: RunState;
   readonly endedAtMs: number;
+  /** Null: never, as far as is known. */
+  readonly succeededAtMs: number | null;
 }
 
 /** What a user did, and what came of it. */
@@ -503,7 +505,7 @@ export type StoreMessages = {
     body: { atMs: number; schedules: readonly { readonly task: string; readonly schedule: string }[] };
     reply: { handledMs: readonly number[] };
   };
-  /** Of each task and each state that runs of it ended in. */
+  /** Of every task that ever ended, also those that are not in the config. */
   'last-ends': { body: null; reply: { ends: readonly LastEnd[] } };
   record: { body: RecordBatch };
   list: { body: RunFilter; reply: readonly RunView[] };

@@ -213,8 +213,10 @@ export class Daemon {
     const { tasks } = this.#config;
     const recovered = await recover({ clock: this.#clock, store, runs, tasks, boot: this.#boot });
     const { opening, ends, interrupted, orphaned, tookMs } = recovered;
-    const last = ends.filter(({ state }) => state === 'success');
-    await telemetry.tell('succeeded', { last: last.map(({ task, endedAtMs: atMs }) => ({ task, atMs })) });
+    const succeeded = ends.flatMap(({ task, succeededAtMs: atMs }) =>
+      atMs === null ? [] : [{ task, atMs }],
+    );
+    await telemetry.tell('succeeded', { last: succeeded });
     const { unfinished, delayed } = opening;
     if (opening.crashed || unfinished + delayed > 0) {
       this.log('info', 'recovered', {

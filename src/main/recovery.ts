@@ -22,7 +22,7 @@ export interface Recovered {
   readonly opening: StoreOpening;
   /** By task: occurrences up to this instant have been dealt with. */
   readonly handledMs: ReadonlyMap<string, number>;
-  /** The last end of each task in each state. */
+  /** How each task ended last. */
   readonly ends: readonly LastEnd[];
   readonly interrupted: number;
   readonly orphaned: number;

@@ -53,16 +53,16 @@ test('who asks later waits as well: for the end, and until it is kept; of what i
 test('how a task ended before is known from the start; its own ends are newer', async () => {
   const { runs, pool, trigger, finish, clock } = setup([taskSpec({ name: 'a' })]);
   runs.knowEnds([
-    { task: 'a', state: 'success', endedAtMs: 10 },
-    { task: 'a', state: 'failed', endedAtMs: 20 },
-    { task: 'a', state: 'skipped', endedAtMs: 15 },
-    { task: 'gone', state: 'failed', endedAtMs: 30 },
+    { task: 'a', state: 'success', endedAtMs: 10, succeededAtMs: null },
+    { task: 'a', state: 'failed', endedAtMs: 20, succeededAtMs: null },
+    { task: 'a', state: 'skipped', endedAtMs: 15, succeededAtMs: null },
+    { task: 'gone', state: 'failed', endedAtMs: 30, succeededAtMs: null },
   ]);
   const [task] = runs.table.tasks;
   assert.deepEqual([task?.lastState, task?.lastEndedAtMs], ['failed', 20]);
   trigger('a');
   finish(pool.taken[0]!.run);
-  runs.knowEnds([{ task: 'a', state: 'failed', endedAtMs: 20 }]);
+  runs.knowEnds([{ task: 'a', state: 'failed', endedAtMs: 20, succeededAtMs: null }]);
   assert.deepEqual([task?.lastState, task?.lastEndedAtMs], ['success', clock.wallMs()]);
 });
 

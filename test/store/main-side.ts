@@ -75,5 +75,6 @@ function ask(store: SqliteStore, run: string, mark: string): void {
   store.delayedRun(run);
   store.letters(0);
   store.audits(3);
+  store.lastEnds();
   store.usage();
 }

@@ -73,6 +73,33 @@ test('a journal of a newer colibri is refused, and not touched', (t) => {
   }
 });
 
+test('a journal of before they were kept tells how tasks ended last, by the runs that it has', (t) => {
+  const file = journalFile(t);
+  const before = sqliteStore(t, file, { migrations: MIGRATIONS.slice(0, 2) });
+  // What it is made of then has no such table: so it is filled by hand.
+  assert.throws(() => before.open('boot-1', 0));
+  const run = 'run, task, state, attempt, interruptions, origin, created_ms, ended_ms, dead';
+  inside(file, (database) => {
+    for (const [task, state, endedMs, dead] of [
+      ['a', 'success', 10, 0],
+      ['a', 'success', 20, 0],
+      ['a', 'failed', 30, 1],
+      ['b', 'skipped', 5, 0],
+      ['c', 'running', null, 0],
+    ] as const) {
+      database
+        .prepare(`INSERT INTO runs (${run}) VALUES (?, ?, ?, 1, 0, 'manual', 0, ?, ?)`)
+        .run(`${task}@${endedMs}`, task, state, endedMs, dead);
+    }
+  });
+  const store = sqliteStore(t, file);
+  store.open('boot-2', 0);
+  assert.deepEqual(store.lastEnds(), [
+    { task: 'a', state: 'failed', endedAtMs: 30, succeededAtMs: 20 },
+    { task: 'b', state: 'skipped', endedAtMs: 5, succeededAtMs: null },
+  ]);
+});
+
 test('an older one is brought up to date, and a copy of it kept', (t) => {
   const file = journalFile(t);
   writeFileSync(file, sizeable);

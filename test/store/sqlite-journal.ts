@@ -37,14 +37,20 @@ export function crashCopy(t: HasAfter, file: string): string {
   return copy;
 }
 
-const TABLES = ['runs', 'tasks', 'marks', 'schedules', 'audit', 'boot'] as const;
+const TABLES = ['runs', 'tasks', 'marks', 'schedules', 'last_ends', 'audit', 'boot'] as const;
+/** Tables without a rowid. */
+const ORDERS: Readonly<Record<string, string>> = {
+  marks: 'task, mark',
+  schedules: 'task',
+  last_ends: 'task',
+};
 export type Dump = Readonly<Record<(typeof TABLES)[number], readonly Readonly<Record<string, unknown>>[]>>;
 
 /** All rows of all tables, in the order they were made; `but`: without these tables. */
 export function dump(file: string, but: readonly string[] = []): Partial<Dump> {
   return inside(file, (database) => {
     const read = (table: string) => {
-      const order = table === 'marks' ? 'task, mark' : table === 'schedules' ? 'task' : 'rowid';
+      const order = ORDERS[table] ?? 'rowid';
       return database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all();
     };
     return Object.fromEntries(

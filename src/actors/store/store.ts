@@ -44,7 +44,7 @@ export interface Store {
   delayedRun(run: string): StoredRun | null;
   letters(after: number): StoreMessages['letters']['reply'];
   mount(body: StoreMessages['mount']['body']): readonly number[];
-  /** Of each task and each state that runs of it ended in, as far as they are kept. */
+  /** Of every task, also where its runs have been forgotten. */
   lastEnds(): readonly LastEnd[];
   audit(entry: AuditEntry): void;
   audits(limit: number): readonly AuditEntry[];

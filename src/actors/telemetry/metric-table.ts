@@ -59,7 +59,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   colibri_last_success_timestamp_seconds: {
     type: 'gauge',
     labels: ['task'],
-    help: 'Wall time of the last success, seconds since 1970. Over a restart, as far as the journal keeps it.',
+    help: 'Wall time of the last success, seconds since 1970. The journal keeps it over a restart.',
     read: perTask((task) => (task.lastSuccessAtMs === null ? null : task.lastSuccessAtMs / 1000)),
   },
   colibri_schedule_lag_seconds: {

@@ -40,26 +40,31 @@ export const viewCases: Cases = {
     assert.deepEqual([view?.state, view?.startedAtMs, view?.endedAtMs], ['success', 1000, 1500]);
   },
 
-  'how each task ended last, in each state: what a daemon begins with, so a store in memory has none': (
-    open,
-  ) => {
-    const { store, feed } = open();
-    feed.record([
-      begin('a@1', { atMs: 1000 }),
-      begin('b@1', { atMs: 1000 }),
-      end('a@1', { atMs: 1500 }),
-      begin('a@2', { atMs: 1600 }),
-      end('a@2', { atMs: 2000 }),
-      begin('a@3', { atMs: 2000 }),
-      end('a@3', { atMs: 1900, state: 'failed', error: NO, dead: true }),
-    ]);
-    const ends = [...store.lastEnds()].sort((x, y) => x.endedAtMs - y.endedAtMs);
-    const wanted = [
-      { task: 'a', state: 'failed', endedAtMs: 1900 },
-      { task: 'a', state: 'success', endedAtMs: 2000 },
-    ];
-    assert.deepEqual(ends, store.abilities.durable ? wanted : []);
-  },
+  'how each task ended last, and when it last succeeded: what a daemon begins with, so a store in memory has none':
+    (open) => {
+      const { store, feed } = open();
+      feed.record([
+        begin('a@1', { atMs: 1000 }),
+        begin('b@1', { task: 'b' }),
+        end('a@1', { atMs: 1500 }),
+        begin('a@2', { atMs: 1600 }),
+        end('a@2', { atMs: 2000 }),
+        begin('a@3', { atMs: 2000 }),
+        end('a@3', { atMs: 1900, state: 'failed', error: NO, dead: true }),
+      ]);
+      const failed = { task: 'a', state: 'failed', endedAtMs: 1900, succeededAtMs: 2000 };
+      assert.deepEqual(store.lastEnds(), store.abilities.durable ? [failed] : []);
+      feed.record([
+        end('b@1', { task: 'b', state: 'cancelled' }),
+        begin('a@4'),
+        end('a@4', { state: 'skipped' }),
+      ]);
+      const later = [
+        { ...failed, state: 'skipped', endedAtMs: 1500 },
+        { task: 'b', state: 'cancelled', endedAtMs: 1500, succeededAtMs: null },
+      ];
+      assert.deepEqual(store.lastEnds(), store.abilities.durable ? later : []);
+    },
 
   'what was applied is shown before it is committed': (open) => {
     const { store, feed } = open();

@@ -5,6 +5,7 @@ import { isTerminal } from '../../runs/run-states.ts';
 import { attemptsAfter, endsAttempt, foldEvent } from '../run-history.ts';
 import type { JournalBounds } from './bounds.ts';
 import { type Database, SqliteCode, sqliteCode } from './database.ts';
+import type { LastEnds } from './last-ends.ts';
 import { attemptsOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 import type { TaskMarks } from './task-marks.ts';
@@ -14,6 +15,7 @@ export interface Connection {
   readonly statements: Statements;
   readonly bounds: JournalBounds;
   readonly marks: TaskMarks;
+  readonly ends: LastEnds;
 }
 
 export function applyEvent(event: RunEvent, connection: Connection): void {
@@ -110,7 +112,8 @@ function update(event: RunEvent, { statements }: Connection): boolean {
   return changes === 1;
 }
 
-function countEnd(event: RunEvent, { bounds, marks }: Connection): void {
+function countEnd(event: RunEvent, { bounds, marks, ends }: Connection): void {
+  ends.note(event);
   bounds.count(event.dead === true ? 0 : 1, event.result == null ? 0 : 1);
   if (event.mark !== undefined && (event.state === 'success' || event.state === 'failed')) {
     marks.add(event.task, event.mark);

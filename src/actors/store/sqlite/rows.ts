@@ -3,15 +3,7 @@
  * which cannot be read is as good as none, so that one row does not hold up the others.
  */
 import type { ErrorData } from '../../kernel/errors.ts';
-import type {
-  AttemptView,
-  AuditEntry,
-  LastEnd,
-  RunOrigin,
-  RunView,
-  StoredLetter,
-  StoredRun,
-} from '../../protocol.ts';
+import type { AttemptView, AuditEntry, RunOrigin, RunView, StoredLetter, StoredRun } from '../../protocol.ts';
 import { RUN_STATES, RunState } from '../../runs/run-states.ts';
 import type { Row, SqlValue } from './database.ts';
 
@@ -45,10 +37,6 @@ export function letterOf(row: Row): StoredLetter {
     mark: row.mark as string | null,
     error: parsed<ErrorData>(row.error),
   };
-}
-
-export function lastEndOf(row: Row): LastEnd {
-  return { task: row.task as string, state: stateOf(row), endedAtMs: row.ended_ms as number };
 }
 
 export function auditOf(row: Row): AuditEntry {
@@ -110,7 +98,7 @@ function inputOf(row: Row): string {
 }
 
 /** Of one that is not known nothing can be said but that it was not carried through. */
-function stateOf({ state }: Row): RunState {
+export function stateOf({ state }: Row): RunState {
   return RUN_STATES.find((known) => known === state) ?? RunState.Interrupted;
 }
 

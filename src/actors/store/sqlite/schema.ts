@@ -65,4 +65,17 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_delayed ON runs (due_ms) WHERE state = 'pending' AND due_ms IS NOT NULL;
   `,
+  `
+  CREATE TABLE last_ends (       -- how each task ended last; its runs are forgotten before
+    task TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    ended_ms INTEGER NOT NULL,
+    success_ms INTEGER           -- its last success; null: none is known
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO last_ends (task, state, ended_ms)
+    SELECT task, state, max(ended_ms) FROM runs WHERE ended_ms IS NOT NULL GROUP BY task;
+  UPDATE last_ends SET success_ms = found.success_ms FROM
+    (SELECT task, max(ended_ms) AS success_ms FROM runs WHERE state = 'success' GROUP BY task) AS found
+    WHERE last_ends.task = found.task;
+  `,
 ];

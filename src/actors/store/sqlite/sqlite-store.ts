@@ -21,8 +21,9 @@ import { applyEvent, type Connection } from './apply-event.ts';
 import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
 import type { Database } from './database.ts';
+import { LastEnds } from './last-ends.ts';
 import { isDamage, type OpenJournalOptions, openJournal } from './open-journal.ts';
-import { auditOf, lastEndOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
+import { auditOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
 import { prepareStatements } from './statements.ts';
 import { TaskMarks } from './task-marks.ts';
 import { troubleOf } from './trouble.ts';
@@ -103,7 +104,8 @@ export class SqliteStore implements Store {
     this.#tellLost();
     if (this.#connection?.database.isTransaction !== true) return;
     this.#guarded(() => {
-      const { statements, bounds } = this.#begun();
+      const { statements, bounds, ends } = this.#begun();
+      ends.write();
       bounds.prune();
       // Where the file was taken away meanwhile, its successor does not know of this boot.
       statements.setBoot.run(this.#boot, this.#staged);
@@ -180,7 +182,7 @@ export class SqliteStore implements Store {
   }
 
   lastEnds(): readonly LastEnd[] {
-    return this.#asked(({ statements }) => statements.lastEnds.all().map(lastEndOf));
+    return this.#asked(({ ends }) => ends.all());
   }
 
   audit({ atMs, actor, action, target, fields }: AuditEntry): void {
@@ -256,7 +258,13 @@ export class SqliteStore implements Store {
     const statements = prepareStatements(database);
     const { retention, nowMs } = this.#options;
     const bounds = new JournalBounds(statements, retention, nowMs);
-    return { database, statements, bounds, marks: new TaskMarks(statements) };
+    return {
+      database,
+      statements,
+      bounds,
+      marks: new TaskMarks(statements),
+      ends: new LastEnds(statements),
+    };
   }
 
   /** With a transaction that is open. */

@@ -86,8 +86,11 @@ export const SQL = {
   /** tasks.id, mark */
   hasMark: 'SELECT 1 AS found FROM marks WHERE task = ? AND mark = ?',
 
-  /** Reads all rows, but not their long texts. */
-  lastEnds: `SELECT task, state, max(ended_ms) AS ended_ms FROM runs WHERE ended_ms IS NOT NULL GROUP BY task, state`,
+  lastEnds: 'SELECT task, state, ended_ms, success_ms FROM last_ends',
+  /** task, state, ended_ms, success_ms or null: it did not succeed this time */
+  setLastEnd: `INSERT INTO last_ends (task, state, ended_ms, success_ms) VALUES (?, ?, ?, ?)
+    ON CONFLICT (task) DO UPDATE SET state = excluded.state, ended_ms = excluded.ended_ms,
+    success_ms = coalesce(excluded.success_ms, success_ms)`,
 
   schedules: 'SELECT task, schedule, handled_ms FROM schedules',
   /** task, schedule, handled_ms */
