@@ -51,10 +51,43 @@ test('one attempt that failed is shown while the run goes on, and not where it i
   const retrying = { state: 'retrying', attempt: 1, attempts: [attempt(1)], endedAtMs: null } as const;
   assert.equal(section(await shown(t, retrying)).length, 2);
   const again = { state: 'running', attempt: 2, attempts: [attempt(1)], endedAtMs: null } as const;
-  assert.equal(section(await shown(t, again)).length, 2);
+  assert.deepEqual(section(await shown(t, again)).slice(1), [
+    '  1. 2026-01-01T00:00:10.000Z 2.5 s failed timeout: too\\nlong',
+    '  2. 2026-01-01T00:00:01.000Z running',
+  ]);
+  assert.ok(!(await shown(t, { ...again, attempt: 1, attempts: [] })).includes('attempts'));
   const over = await shown(t, { state: 'failed', attempts: [attempt(1)] });
   assert.ok(!over.includes('attempts'));
   assert.deepEqual(line(over, 'attempt'), ['attempt   1']);
+});
+
+test('each error stands with the attempt that it is of', async (t) => {
+  const error = { code: 'command-failed', message: 'one\ntwo' } as const;
+  const failed = { attempts: [attempt(1, { error })], error } as const;
+  const again = { ...failed, state: 'running', attempt: 2, endedAtMs: null } as const;
+  const lines = await shown(t, again);
+  assert.deepEqual(line(lines, 'error'), [], 'the run has none yet');
+  assert.match(section(lines)[1]!, /^ {2}1\. .* failed command-failed: one/);
+  const over = await shown(t, {
+    ...failed,
+    state: 'failed',
+    attempt: 2,
+    error: { code: 'timeout', message: 'late' },
+  });
+  assert.deepEqual(line(over, 'error'), ['error     timeout: late']);
+  assert.match(section(over)[2]!, /^ {2}2\. .* failed timeout: late$/);
+  const { socketPath } = await controlRig(t, {
+    runs: { 'show-live': () => runView('a@1', again), live: () => [runView('a@1', again)] },
+    store: { 'audit-list': () => [], list: () => [] },
+  });
+  const cli = cliRig(socketPath);
+  assert.match((await cli.run('runs')).out, /\tattempt 1: command-failed: one/);
+  cli.isTTY = true;
+  cli.env = { NO_COLOR: '1' };
+  assert.match(
+    (await cli.run('show', 'a@1')).out,
+    /^ {2}1\. .* failed command-failed: one\n {4}two\n {2}2\. .* running$/m,
+  );
 });
 
 test('attempts that are not kept any more are told', async (t) => {
@@ -62,8 +95,14 @@ test('attempts that are not kept any more are told', async (t) => {
     attempt: 31,
     attempts: Array.from({ length: 20 }, (_, i) => attempt(i + 11)),
   });
-  assert.equal(section(many)[1], '  10 earlier ones are not kept');
-  const open = await shown(t, { attempt: 3, attempts: [attempt(2, { endedAtMs: null, error: null })] });
+  assert.equal(section(many)[1], '  11 earlier ones are not kept');
+  assert.match(section(many).at(-1)!, /^ {2}31\. .* success$/);
+  const open = await shown(t, {
+    state: 'ready',
+    attempt: 3,
+    endedAtMs: null,
+    attempts: [attempt(2, { endedAtMs: null, error: null })],
+  });
   assert.deepEqual(section(open).slice(1), [
     '  1 earlier one is not kept',
     '  2. 2026-01-01T00:00:20.000Z failed',

@@ -72,6 +72,8 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
   // Triggers.
   const sum = await app.trigger(add, { a: 1, b: 2 }, { wait: true });
   assert.deepEqual([sum.result, sum.state, sum.input], [3, 'success', { a: 1, b: 2 }]);
+  const [attempt] = (await app.run(sum.id))!.attempts;
+  assert.deepEqual([sum.attempts.length, attempt?.attempt, attempt?.state], [1, 1, 'success']);
   assert.equal((await app.trigger(greet, {}, { wait: true })).result, 'hello you');
   assert.equal((await app.trigger(greet, { name: 'there' }, { wait: true })).result, 'hello there');
   const { result } = await app.trigger(digest, { text: 'a' }, { wait: true });

@@ -13,6 +13,7 @@ import type {
   TaskView,
   TaskWindow,
 } from '../protocol.ts';
+import { allAttempts } from '../runs/all-attempts.ts';
 
 export interface ErrorDocument {
   readonly code: string;
@@ -40,6 +41,7 @@ export interface RunDocument {
     readonly state: string;
     readonly started_at: string;
     readonly ended_at: string | null;
+    readonly duration_ms: number | null;
     readonly error: ErrorDocument | null;
   }[];
 }
@@ -147,12 +149,13 @@ export function runDocument(view: RunView): RunDocument {
     result: view.result === null ? null : fromJsonText(view.result),
     error: errorDocument(view.error),
     progress: view.progress,
-    attempts: view.attempts.map((attempt) => ({
-      attempt: attempt.attempt,
-      state: attempt.state,
-      started_at: iso(attempt.startedAtMs),
-      ended_at: isoOrNull(attempt.endedAtMs),
-      error: errorDocument(attempt.error),
+    attempts: allAttempts(view).map(({ attempt, state, startedAtMs, endedAtMs, error }) => ({
+      attempt,
+      state,
+      started_at: iso(startedAtMs),
+      ended_at: isoOrNull(endedAtMs),
+      duration_ms: endedAtMs === null ? null : toMicroseconds(endedAtMs - startedAtMs),
+      error: errorDocument(error),
     })),
   };
 }
@@ -245,6 +248,11 @@ function iso(atMs: number): string {
 /** A wall time as documents have it. */
 export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : iso(atMs);
+}
+
+/** Three decimals: a difference of times has more, which say nothing. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 function textOf(value: unknown): string | null {

@@ -1,6 +1,7 @@
 /** Runs as a program sees them: data in place of JSON text. */
 import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
 import type { RunEvent, RunView } from '../../actors/protocol.ts';
+import { allAttempts } from '../../actors/runs/all-attempts.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 
 /** What is left of a value that was written as JSON: a date is a text, nothing is null. */
@@ -63,8 +64,9 @@ export class RunFailed extends ColibriError {
   }
 }
 
-export function appRun({ run: id, input, result, ...view }: RunView): AppRun {
-  return { id, ...view, input: JSON.parse(input), result: parsed(result) };
+export function appRun(view: RunView): AppRun {
+  const { run: id, input, result, ...rest } = view;
+  return { id, ...rest, attempts: allAttempts(view), input: JSON.parse(input), result: parsed(result) };
 }
 
 export function endedRun({ run: id, task, state, attempt, atMs, ...event }: RunEvent): EndedRun {

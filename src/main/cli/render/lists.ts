@@ -1,7 +1,7 @@
 /** The lists: tasks, runs, dead letters. A run id is shown whole: it is what the next command is given. */
 import type { DeadLetterDocument, RunDocument, TaskDocument } from '../../../actors/control/index.ts';
 import { stateColour } from './paint.ts';
-import { errorText } from './run.ts';
+import { errorText, lastErrorText } from './run.ts';
 import { type Column, type TableOptions, table } from './table.ts';
 import { durationText, relativeTime } from './time.ts';
 import { windowText } from './window.ts';
@@ -63,7 +63,7 @@ export function runList(runs: readonly RunDocument[], options: ListOptions): str
       right: true,
     },
     { title: 'TRY', cell: (run) => String(run.attempt), right: true },
-    { title: 'ERROR', cell: (run) => (run.error === null ? '-' : errorText(run.error)), shrinkTo: 7 },
+    { title: 'ERROR', cell: (run) => lastErrorText(run) ?? '-', shrinkTo: 7 },
     { title: 'TASK', cell: (run) => run.task, shrinkTo: 10 },
   ];
   if (runs.length === 0) return nothing(options, 'No runs.');

@@ -28,10 +28,11 @@ export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   if (run.progress !== null) lines.push(['progress', progressText(run.progress)]);
   lines.push(['input', oneLine(run.input)]);
   if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
-  lines.push(...errorLines(run.error, isTTY));
+  // Of a run that goes on, the attempts tell which of them it was.
+  if (run.ended_at !== null) lines.push(...errorLines(run.error, isTTY));
   lines.push(...run.commands.map(commandLine));
   const text = lines.map(([key, value]) => `${paint.paint('dim', key.padEnd(9))} ${value}\n`).join('');
-  return saysMore(run) ? text + attemptLines(run, paint) : text;
+  return saysMore(run) ? text + attemptLines(run, options) : text;
 }
 
 /** `hash-inbox@… succeeded in 12 ms`: what a waiting trigger prints. */
@@ -53,6 +54,13 @@ export function errorText(error: NonNullable<RunDocument['error']>): string {
     if (!error.message.includes(said)) causes.push(` (cause: ${one.message})`);
   }
   return `${error.code}: ${error.message}${causes.join('')}`;
+}
+
+/** The error of a run in a list: of one that goes on, with the attempt that it is of. */
+export function lastErrorText({ error, attempts, ended_at: endedAt }: RunDocument): string | null {
+  if (error === null) return null;
+  const of = endedAt === null ? attempts.findLast((attempt) => attempt.error !== null) : undefined;
+  return of === undefined ? errorText(error) : `attempt ${of.attempt}: ${errorText(error)}`;
 }
 
 /** What a state that is met after a start means, and what to do. */
@@ -101,7 +109,11 @@ function errorLines(error: RunDocument['error'], isTTY: boolean): [string, strin
 
 /** False where the history has nothing that the lines above do not say. */
 function saysMore({ attempts, attempt, ended_at: endedAt }: RunDocument): boolean {
-  return attempts.length > 1 || (attempts.length === 1 && (attempt > 1 || endedAt === null));
+  const [first] = attempts;
+  return (
+    attempts.length > 1 ||
+    (first !== undefined && (attempt > 1 || (endedAt === null && first.error !== null)))
+  );
 }
 
 function attemptText({ attempt, attempts }: RunDocument): string {
@@ -110,14 +122,14 @@ function attemptText({ attempt, attempts }: RunDocument): string {
 }
 
 /** `1. start  time taken  state  error`; of many attempts only the last are kept. */
-function attemptLines({ attempts }: RunDocument, paint: Paint): string {
+function attemptLines({ attempts }: RunDocument, { paint, isTTY }: RunOptions): string {
   const forgotten = (attempts[0]?.attempt ?? 1) - 1;
   const head =
     forgotten === 0 ? '' : `  ${forgotten} earlier ${forgotten === 1 ? 'one is' : 'ones are'} not kept\n`;
-  const lines = attempts.map(({ attempt, started_at: started, ended_at: ended, state, error }) => {
-    const took = ended === null ? '' : ` ${durationText(Date.parse(ended) - Date.parse(started))}`;
-    const why = error === null ? '' : ` ${oneLine(errorText(error))}`;
-    return `  ${attempt}. ${started}${took} ${paint.paint(stateColour(state), state)}${why}\n`;
+  const lines = attempts.map(({ attempt, started_at: started, duration_ms: took, state, error }) => {
+    const time = took === null ? '' : ` ${durationText(took)}`;
+    const why = error === null ? '' : ` ${lineText(errorText(error), isTTY)}`;
+    return `  ${attempt}. ${started}${time} ${paint.paint(stateColour(state), state)}${why}\n`;
   });
   return `${paint.paint('dim', 'attempts')}\n${head}${lines.join('')}`;
 }
