@@ -14,6 +14,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -24,6 +25,7 @@ import { parseArgs } from 'node:util';
 import { cacheFile } from '../src/workers/threads/parts.ts';
 import { buildDist } from './build-dist.ts';
 import { PARTS, ROOT } from './bundle.ts';
+import { renewFolder } from './renew-folder.ts';
 import { RUNTIME_FLAGS } from './runtime-flags.ts';
 
 type Arch = 'x64' | 'arm64';
@@ -44,7 +46,7 @@ const dist = resolve(positionals[0] ?? join(ROOT, 'dist'));
 const here = process.arch as Arch;
 const other: Arch = here === 'x64' ? 'arm64' : 'x64';
 
-await buildDist(dist);
+await renewFolder(dist, buildDist);
 const work = mkdtempSync(join(tmpdir(), 'colibri-binary-'));
 try {
   make(here, process.execPath, join(dist, 'colibri'));
@@ -58,6 +60,7 @@ try {
 
 function make(arch: Arch, runtime: string, output: string): void {
   const executable = join(work, `node-${arch}`);
+  const part = `${output}.part`;
   copyFileSync(runtime, executable);
   // Before the parts are put in: what strip moves about, the runtime would not find again.
   const stripped = strip(arch, executable);
@@ -77,7 +80,7 @@ function make(arch: Arch, runtime: string, output: string): void {
     JSON.stringify({
       main,
       executable,
-      output,
+      output: part,
       disableExperimentalSEAWarning: true,
       // A cache of this machine's kind is of no use to another.
       useCodeCache: arch === here,
@@ -89,6 +92,8 @@ function make(arch: Arch, runtime: string, output: string): void {
   execFileSync(process.execPath, [...RUNTIME_FLAGS, '--build-sea', config], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  // The one before may be running: it cannot be written to, but it can be replaced.
+  renameSync(part, output);
   const machine = machineOf(output);
   if (machine !== MACHINES[arch])
     throw new Error(`expected ${output} to be for ${arch}, got ELF machine ${machine}`);

@@ -7,8 +7,10 @@
  * - a part is compiled from the code cache that the build made of it; a cache of another runtime, or of other V8 flags,
  *   is left alone and the part is compiled as it stands
  * - a part gets built-in modules, other parts and itself by `require`, and nothing from disk
+ * - from the first thread on all parts are held open: a build that puts others in their place is no matter to a daemon that
+ *   runs, whenever it starts its next thread
  */
-import { readFileSync } from 'node:fs';
+import { fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { Script } from 'node:vm';
 
 /** What `require` gives for this id: the `Parts` that loaded the asker. */
@@ -36,9 +38,13 @@ export function cacheFile(name: string): string {
   return `${name}.${process.version}-${process.arch}.cache`;
 }
 
-/** `folder`: absolute, where the parts are; null: within the executable. */
-export function createParts(folder: string | null): Parts {
-  const files = folder === null ? assets() : filesIn(folder);
+/** Descriptors by the name of the file: those of a process are good on each of its threads. */
+export type HeldFiles = Readonly<Record<string, number>>;
+
+/** `folder`: absolute, where the parts are; null: within the executable. `held`: by the thread that started this one. */
+export function createParts(folder: string | null, held: HeldFiles | null = null): Parts {
+  let heldHere = held;
+  const files = folder === null ? assets() : filesIn(folder, () => heldHere);
   const parts: Parts = {
     load(name) {
       const cachedData = files.tryBytes(cacheFile(name));
@@ -56,7 +62,8 @@ export function createParts(folder: string | null): Parts {
       return module.exports;
     },
     threadCode(name) {
-      const start = `module.exports.runOnThread(${JSON.stringify(folder)},${JSON.stringify(name)})`;
+      if (folder !== null) heldHere ??= hold(folder);
+      const start = `module.exports.runOnThread(${JSON.stringify([folder, heldHere, name]).slice(1, -1)})`;
       return `${files.text('parts.js')}\n${start}`;
     },
     importModule: (url) => import(url),
@@ -65,11 +72,11 @@ export function createParts(folder: string | null): Parts {
 }
 
 /** For the first line of a thread. Names that the runtime gives evaluated code are not left to users' modules. */
-export function runOnThread(folder: string | null, name: string): void {
+export function runOnThread(folder: string | null, held: HeldFiles | null, name: string): void {
   for (const key of ['module', 'exports', 'require', '__filename', '__dirname']) {
     Reflect.deleteProperty(globalThis, key);
   }
-  createParts(folder).load(name);
+  createParts(folder, held).load(name);
 }
 
 interface PartFiles {
@@ -79,17 +86,48 @@ interface PartFiles {
   tryBytes(file: string): Uint8Array | null;
 }
 
-function filesIn(folder: string): PartFiles {
+function filesIn(folder: string, held: () => HeldFiles | null): PartFiles {
+  const bytes = (file: string): Buffer => {
+    const files = held();
+    if (files === null) return readFileSync(`${folder}/${file}`);
+    const descriptor = files[file];
+    // Not from the folder: what lies there now may be of another build.
+    if (descriptor === undefined)
+      throw new Error(`expected ${file} in ${folder} when the first thread began, got none`);
+    return bytesOf(descriptor);
+  };
   return {
-    text: (file) => readFileSync(`${folder}/${file}`, 'utf8'),
+    text: (file) => bytes(file).toString('latin1'),
     tryBytes(file) {
       try {
-        return readFileSync(`${folder}/${file}`);
+        return bytes(file);
       } catch {
         return null;
       }
     },
   };
+}
+
+/** For the life of the process. A cache that is taken away just now is left out. */
+function hold(folder: string): HeldFiles {
+  const held: Record<string, number> = {};
+  for (const file of readdirSync(folder)) {
+    if (!/\.(?:js|cache)$/.test(file)) continue;
+    try {
+      held[file] = openSync(`${folder}/${file}`, 'r');
+    } catch {
+      // Whoever needs it is told.
+    }
+  }
+  return held;
+}
+
+/** From the start, wherever others have read to. */
+function bytesOf(descriptor: number): Buffer {
+  const bytes = Buffer.alloc(fstatSync(descriptor).size);
+  for (let read = 0; read < bytes.length; )
+    read += readSync(descriptor, bytes, read, bytes.length - read, read);
+  return bytes;
 }
 
 function assets(): PartFiles {
