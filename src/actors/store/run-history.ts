@@ -25,7 +25,7 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     result: event.result ?? null,
     error: withoutStack(event.error ?? (over ? null : (before?.error ?? null))),
     progress: null,
-    attempts: attemptsAfter(before?.attempts ?? [], event),
+    attempts: attemptsAfter(before?.attempts ?? [], event, before?.startedAtMs ?? null),
   };
 }
 
@@ -40,15 +40,23 @@ export function endsAttempt({ state, attempt }: RunEvent): boolean {
   );
 }
 
-/** The same list where nothing is added. */
-export function attemptsAfter(kept: readonly AttemptView[], event: RunEvent): readonly AttemptView[] {
-  if (!endsAttempt(event) || kept.at(-1)?.attempt === event.attempt) return kept;
-  const attempt: AttemptView = {
-    attempt: event.attempt,
-    startedAtMs: event.durationMs === undefined ? event.atMs : event.atMs - event.durationMs,
-    endedAtMs: event.atMs,
-    state: event.state === 'retrying' ? 'failed' : event.state,
-    error: withoutStack(event.error ?? null),
+/** The same list where nothing is added. `startedAtMs`: of the run as it is kept, before this event. */
+export function attemptsAfter(
+  kept: readonly AttemptView[],
+  event: RunEvent,
+  startedAtMs: number | null,
+): readonly AttemptView[] {
+  const last = kept.at(-1);
+  if (!endsAttempt(event) || last?.attempt === event.attempt) return kept;
+  const { attempt, atMs, durationMs, state, error = null } = event;
+  // Of one that was cut off it is not known how long it took; what was kept may be the start of the attempt before.
+  const began = startedAtMs !== null && startedAtMs >= (last?.endedAtMs ?? 0) ? startedAtMs : atMs;
+  const view: AttemptView = {
+    attempt,
+    startedAtMs: durationMs === undefined ? began : atMs - durationMs,
+    endedAtMs: atMs,
+    state: state === 'retrying' ? 'failed' : state,
+    error: withoutStack(error),
   };
-  return [...kept.slice(-(MAX_ATTEMPTS_KEPT - 1)), attempt];
+  return [...kept.slice(-(MAX_ATTEMPTS_KEPT - 1)), view];
 }

@@ -23,7 +23,7 @@ export const restorationCases: Cases = {
     ]);
     const { runs, next } = store.unfinished(0);
     if (!store.abilities.durable) return assert.deepEqual([runs, next], [[], null]);
-    const attempt = { startedAtMs: 1200, endedAtMs: 1200, state: 'interrupted', error: NO } as const;
+    const attempt = { startedAtMs: 1000, endedAtMs: 1200, state: 'interrupted', error: NO } as const;
     const same = { task: 'a', origin: 'manual', createdAtMs: 900, input: '{"x":1}', mark: null } as const;
     assert.deepEqual(runs, [
       {
@@ -50,7 +50,7 @@ export const restorationCases: Cases = {
         error: NO,
         attempts: [
           { ...attempt, attempt: 1 },
-          { ...attempt, attempt: 2 },
+          { ...attempt, attempt: 2, startedAtMs: 1200 },
         ],
       },
       {

@@ -40,6 +40,20 @@ export const viewCases: Cases = {
     assert.deepEqual([view?.state, view?.startedAtMs, view?.endedAtMs], ['success', 1000, 1500]);
   },
 
+  'an attempt that was cut off began when it began': (open) => {
+    const { store, feed } = open();
+    feed.record([begin('a@1', { atMs: 1000 })]);
+    feed.record([then('a@1', { state: 'interrupted', atMs: 5000, error: NO })]);
+    feed.record([then('a@1', { state: 'ready', atMs: 5000 })]);
+    // Told in one piece: when it began is not known.
+    feed.record([then('a@1', { state: 'interrupted', attempt: 2, atMs: 6000, error: NO })]);
+    const attempts = store.show('a@1')!.attempts.map((one) => [one.attempt, one.startedAtMs, one.endedAtMs]);
+    assert.deepEqual(attempts, [
+      [1, 1000, 5000],
+      [2, 6000, 6000],
+    ]);
+  },
+
   'how each task ended last, and when it last succeeded: what a daemon begins with, so a store in memory has none':
     (open) => {
       const { store, feed } = open();
@@ -90,7 +104,7 @@ export const viewCases: Cases = {
     const view = store.show('a@1');
     assert.deepEqual(view?.attempts, [
       { attempt: 1, startedAtMs: 1100, endedAtMs: 1200, state: 'failed', error: kept },
-      { attempt: 2, startedAtMs: 2020, endedAtMs: 2020, state: 'interrupted', error: NO },
+      { attempt: 2, startedAtMs: 2010, endedAtMs: 2020, state: 'interrupted', error: NO },
       { attempt: 3, startedAtMs: 2030, endedAtMs: 2060, state: 'success', error: null },
     ]);
     assert.deepEqual(

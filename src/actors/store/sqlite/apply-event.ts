@@ -121,8 +121,9 @@ function countEnd(event: RunEvent, { bounds, marks, ends }: Connection): void {
 }
 
 function keepAttempt(event: RunEvent, { attempts, setAttempts }: Statements): void {
-  const kept = attemptsOf(attempts.get(event.run)?.attempts);
-  const after = attemptsAfter(kept, event);
+  const row = attempts.get(event.run);
+  const kept = attemptsOf(row?.attempts);
+  const after = attemptsAfter(kept, event, (row?.started_ms ?? null) as number | null);
   if (after !== kept) setAttempts.run(JSON.stringify(after), event.run);
 }
 

@@ -33,8 +33,8 @@ export const SQL = {
   runMoved: `UPDATE runs SET state = ?, attempt = ?, due_ms = coalesce(?, due_ms),
     duration_ms = coalesce(?, duration_ms), error = coalesce(?, error), interruptions = interruptions + ?
     WHERE run = ? AND ended_ms IS NULL`,
-  /** run → attempts */
-  attempts: 'SELECT attempts FROM runs WHERE run = ?',
+  /** run → attempts, started_ms */
+  attempts: 'SELECT attempts, started_ms FROM runs WHERE run = ?',
   /** attempts, run */
   setAttempts: 'UPDATE runs SET attempts = ? WHERE run = ?',
   /** run */
