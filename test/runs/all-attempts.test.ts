@@ -1,8 +1,8 @@
 /** The attempts of a run, with the one that only the run itself tells of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allAttempts } from '../../src/actors/all-attempts.ts';
 import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunView } from '../../src/actors/protocol.ts';
-import { allAttempts } from '../../src/actors/runs/all-attempts.ts';
 import { RUN_STATES } from '../../src/actors/runs/index.ts';
 import { runView } from '../control/fixtures.ts';
 

@@ -196,7 +196,12 @@ test('a manual trigger obeys overlap; force passes by it', () => {
   const { pool, trigger } = setup([taskSpec({ name: 'a', overlap: 'skip' })]);
   trigger('a');
   const refused = trigger('a');
-  assert.equal((refused.error as { code: string }).code, 'overlap-refused');
+  const { code, message } = refused.error as { code: string; message: string };
+  assert.equal(code, 'overlap-refused');
+  assert.match(
+    message,
+    /^expected no run of a in progress, got 1; overlap is .*; wait for its end, or .* force$/,
+  );
   assert.equal(pool.active, 1);
   const forced = trigger('a', { force: true });
   assert.equal(forced.error, undefined);

@@ -3,6 +3,8 @@
  * times as ISO text, lengths of time in milliseconds, input and result as the JSON they are. Scripts rely on
  * these shapes: fields are added, never renamed.
  */
+
+import { allAttempts } from '../all-attempts.ts';
 import type { ErrorData } from '../kernel/index.ts';
 import type {
   AuditEntry,
@@ -13,7 +15,6 @@ import type {
   TaskView,
   TaskWindow,
 } from '../protocol.ts';
-import { allAttempts } from '../runs/all-attempts.ts';
 
 export interface ErrorDocument {
   readonly code: string;

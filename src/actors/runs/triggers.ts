@@ -74,7 +74,7 @@ export class Triggers {
       this.#options.warn('overlap overridden by force', { task: task.spec.name, run: newcomer.id });
     }
     const run = isLater ? intake.admitLater(newcomer) : admit(newcomer, force);
-    if (run instanceof ColibriError) answer.fail(run);
+    if (run instanceof ColibriError) answer.fail(run.code === 'overlap-refused' ? withForce(run) : run);
     else this.#answerLater(run, body, answer);
   }
 
@@ -94,6 +94,10 @@ export class Triggers {
     run.admission = answer;
     if (run.state !== 'pending' || intake.isWaitingItsTurn(run)) lifecycle.answerAdmission(run);
   }
+}
+
+function withForce({ code, message }: ColibriError): ColibriError {
+  return new ColibriError(code, `${message}; wait for its end, or pass by it with force`);
 }
 
 function addWaiter(run: Run, answer: Answer): void {

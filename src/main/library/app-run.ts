@@ -1,7 +1,8 @@
 /** Runs as a program sees them: data in place of JSON text. */
+
+import { allAttempts } from '../../actors/all-attempts.ts';
 import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
 import type { RunEvent, RunView } from '../../actors/protocol.ts';
-import { allAttempts } from '../../actors/runs/all-attempts.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 
 /** What is left of a value that was written as JSON: a date is a text, nothing is null. */
