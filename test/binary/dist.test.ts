@@ -1,10 +1,13 @@
 /** What `npm run build` makes: the parts and what is in them, their code caches, the launchers. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -13,10 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { buildDist } from '../../scripts/build-dist.ts';
 import { PARTS, ROOT } from '../../scripts/bundle.ts';
 import { nodeLauncher } from '../../scripts/launchers.ts';
 import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
+import { cacheFile, createParts, PART_HEAD, PART_TAIL } from '../../src/workers/threads/parts.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { BuiltDaemon } from './built-daemon.ts';
 
@@ -201,3 +206,30 @@ function toolsWithoutNode(t: Parameters<typeof tempDir>[0]): string {
   }
   return dir;
 }
+
+test('threads are of the build that the process was started from, whatever lies in its place, also nothing', async (t) => {
+  const folder = tempDir(t);
+  const loader = readFileSync(join(dist, 'parts.js'), 'utf8');
+  const write = (build: string, caches: Readonly<Record<string, string>> = {}) => {
+    const said = `require('node:worker_threads').parentPort.postMessage('${build}')`;
+    const part = `${PART_HEAD}${said}${PART_TAIL}`;
+    const files = { 'parts.js': loader, 'first.js': part, 'later.js': part, ...caches };
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(folder, `${name}.part`), text);
+      renameSync(join(folder, `${name}.part`), join(folder, name));
+    }
+  };
+  write('old');
+  const parts = createParts(folder);
+  const said = async (name: string) => {
+    const worker = new Worker(parts.threadCode(name), { eval: true });
+    const [message] = await once(worker, 'message');
+    await worker.terminate();
+    return message;
+  };
+  assert.equal(await said('first'), 'old');
+  write('new', { [cacheFile('later')]: 'of another build' });
+  assert.equal(await said('later'), 'old');
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  assert.deepEqual([await said('later'), await said('first')], ['old', 'old']);
+});

@@ -1,20 +1,11 @@
 /** A build takes the place of the one before while that one is in use. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { renewFolder } from '../../scripts/renew-folder.ts';
-import { cacheFile, createParts, PART_HEAD, PART_TAIL } from '../../src/workers/threads/parts.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 type Tree = { readonly [name: string]: string | Tree };
@@ -101,42 +92,9 @@ test('no file is missing at any moment, and none is half there', async (t) => {
   );
   const told = once(watcher, 'message');
   await Atomics.waitAsync(flags, 0, 0).value;
-  for (let build = 1; build <= 100; build++) {
+  for (let build = 1; build <= 40; build++) {
     await renewFolder(dist, async (fresh) => write(fresh, tree(build)));
   }
   Atomics.store(flags, 1, 1);
   assert.deepEqual(await told, [0]);
-});
-
-test('threads are of the build that the process was started from, whatever lies in its place, also none', async (t) => {
-  const dist = tempDir(t);
-  const loader = readFileSync(new URL('../../src/workers/threads/parts.ts', import.meta.url), 'utf8');
-  const stripped = process.getBuiltinModule('node:module').stripTypeScriptTypes(loader);
-  const asScript = stripped
-    .replaceAll(/^import \{(.*?)\} from (.*?);/gms, 'const {$1} = require($2);')
-    .replaceAll(/^export /gm, '');
-  const part = (build: string) =>
-    `${PART_HEAD}require('node:worker_threads').parentPort.postMessage('${build}')${PART_TAIL}`;
-  const build = (name: string) => ({
-    'parts.js': `${asScript}\nmodule.exports = { runOnThread };`,
-    'first.js': part(name),
-    'later.js': part(name),
-  });
-  write(dist, build('old'));
-  const parts = createParts(dist);
-  const said = async (name: string) => {
-    const worker = new Worker(parts.threadCode(name), { eval: true });
-    const [message] = await once(worker, 'message');
-    await worker.terminate();
-    return message;
-  };
-  assert.equal(await said('first'), 'old');
-  await renewFolder(dist, async (fresh) =>
-    write(fresh, { ...build('new'), [cacheFile('later')]: 'of another' }),
-  );
-  assert.equal(await said('later'), 'old');
-  assert.equal(readFileSync(join(dist, 'later.js'), 'utf8'), part('new'));
-  rmSync(dist, { recursive: true });
-  assert.deepEqual([existsSync(dist), await said('later'), await said('first')], [false, 'old', 'old']);
-  mkdirSync(dist);
 });
