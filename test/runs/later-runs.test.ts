@@ -135,7 +135,6 @@ test('cancelled before its time, near or far', async () => {
   await runs.recall('a@unknown');
 });
 
-<<<<<<< HEAD
 test('what has come due in the store alone is judged by overlap as what has in memory: none beside another', async () => {
   for (const [overlap, ends] of [
     ['skip', 'skipped'],
@@ -164,7 +163,8 @@ test('what has come due in the store alone is judged by overlap as what has in m
     await settle();
     assert.equal(states('a@1').at(-1), ends, overlap);
   }
-=======
+});
+
 test('one that has left memory is waited for all the same', async () => {
   const { clock, trigger, runs, settle, finish, pool } = rig();
   const answers = Array.from({ length: NEAR.most + 1 }, (_, index) =>
@@ -179,7 +179,6 @@ test('one that has left memory is waited for all the same', async () => {
   for (const id of [...pool.held.keys()]) finish(id);
   await settle();
   assert.equal((waiting.value as { ended: { state: string } }).ended.state, 'success');
->>>>>>> d54b5e7 (cli: a waiting trigger whose daemon ends says what becomes of its run)
 });
 
 test('a store that cannot be asked is asked again', async () => {
