@@ -2,7 +2,9 @@
  * Builds the single executable: `dist/colibri` for this machine's kind, and one for the other kind beside it. The
  * runtime with the parts of `dist/` inside, its flags, and for this kind the code caches; no file beside it is needed.
  *
- *   node scripts/build-binary.ts [FOLDER] [--only-this-kind]
+ *   node scripts/build-binary.ts [FOLDER] [--only-this-kind] [--as-built]
+ *
+ * `--as-built`: from what is in the folder already.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,13 +42,16 @@ const STRIPPERS: Readonly<Record<Arch, readonly string[]>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'only-this-kind': { type: 'boolean', default: false } },
+  options: {
+    'only-this-kind': { type: 'boolean', default: false },
+    'as-built': { type: 'boolean', default: false },
+  },
 });
 const dist = resolve(positionals[0] ?? join(ROOT, 'dist'));
 const here = process.arch as Arch;
 const other: Arch = here === 'x64' ? 'arm64' : 'x64';
 
-await renewFolder(dist, buildDist);
+if (!values['as-built']) await renewFolder(dist, buildDist);
 const work = mkdtempSync(join(tmpdir(), 'colibri-binary-'));
 try {
   make(here, process.execPath, join(dist, 'colibri'));

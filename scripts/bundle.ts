@@ -177,7 +177,7 @@ function described({ outputs }: Metafile): BundledFile {
 }
 
 /** `…/node_modules/yaml/dist/…` → `yaml`, `src/actors/runs/…` → `actors/runs`. */
-function originOf(input: string): string {
+export function originOf(input: string): string {
   const [, inPackage] = input.split('node_modules/');
   if (inPackage !== undefined) return inPackage.split('/')[0]!;
   const [, inSources] = input.split('src/');

@@ -1,38 +1,51 @@
 /**
- * Runs the tests, in several processes of the test runner side by side: the tests of parts share two processes, because
- * one for each file would take longer to start than most of them run; those that start daemons, end threads or measure
- * their own process have one a file. What the shared ones print is shown when they have ended.
+ * Runs the tests, in several processes of the test runner side by side. A process takes longer to start than most files
+ * run: the tests of parts share two, and those that start daemons, end threads or measure their own process share one
+ * among a few files. What the two print is shown when they have ended.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { globSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { stripTypes } from './strip-types.ts';
 
-/** A process a file. */
-const APART = ['binary', 'bench', 'cpu', 'daemon', 'kill', 'memory'];
-/** Files at one time, beside the shared processes: two cores, and much waiting for processes. */
+/** In processes of a few files each, those first that take long. */
+const APART = ['binary', 'kill', 'cpu', 'daemon', 'memory', 'bench'];
+const FILES_EACH = 3;
+/** Such processes at one time, beside the two: two cores, and much waiting for processes. */
 const CONCURRENCY = 4;
 /** In one process; all that are not named share the other. */
 const WITH_FILES = ['files', 'io', 'store'];
 const TIMEOUT_MS = 120_000;
 
+const stripped = resolve('node_modules/.cache/stripped');
+const preload = await stripTypes(stripped);
+
 const others = readdirSync('test', { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && ![...APART, ...WITH_FILES].includes(entry.name))
   .map((entry) => entry.name);
 
-async function runTests(
-  folders: readonly string[],
-  flags: readonly string[],
-  shown: boolean,
-): Promise<boolean> {
-  const files = folders.map((folder) => `test/${folder}/**/*.test.ts`);
-  const args = ['--test', `--test-timeout=${TIMEOUT_MS}`, ...flags, ...files];
+function filesOf(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`).sort());
+}
+
+/** Files that import some of these each. */
+function inBundles(files: readonly string[]): string[] {
+  const bundles: string[] = [];
+  for (let at = 0; at < files.length; at += FILES_EACH) {
+    const file = join(stripped, `tests-${at}.mjs`);
+    const lines = files.slice(at, at + FILES_EACH).map((one) => `import ${JSON.stringify(resolve(one))};\n`);
+    writeFileSync(file, lines.join(''));
+    bundles.push(file);
+  }
+  return bundles;
+}
+
+async function runTests(files: readonly string[], flag: string, shown: boolean): Promise<boolean> {
+  const args = ['--require', preload, '--test', `--test-timeout=${TIMEOUT_MS}`, flag, ...files];
   const child = spawn(process.execPath, args, {
     stdio: ['inherit', shown ? 'inherit' : 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      TEST_DIST: 'node_modules/.cache/dist',
-      NODE_COMPILE_CACHE: 'node_modules/.cache/compile',
-    },
+    env: { ...process.env, TEST_DIST: 'node_modules/.cache/dist', TEST_STRIPPED: stripped },
   });
   const printed: Buffer[] = [];
   child.stdout?.on('data', (piece: Buffer) => printed.push(piece));
@@ -42,8 +55,8 @@ async function runTests(
 }
 
 const passed = await Promise.all([
-  runTests(others, ['--test-isolation=none'], false),
-  runTests(WITH_FILES, ['--test-isolation=none'], false),
-  runTests(APART, [`--test-concurrency=${CONCURRENCY}`], true),
+  runTests(filesOf(others), '--test-isolation=none', false),
+  runTests(filesOf(WITH_FILES), '--test-isolation=none', false),
+  runTests(inBundles(filesOf(APART)), `--test-concurrency=${CONCURRENCY}`, true),
 ]);
 process.exitCode = passed.every(Boolean) ? 0 : 1;

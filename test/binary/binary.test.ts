@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import { zstdDecompressSync } from 'node:zlib';
 import { ROOT } from '../../scripts/bundle.ts';
 import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
+import { putDist } from '../support/dist.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { BuiltDaemon } from './built-daemon.ts';
 
@@ -30,9 +31,12 @@ const NOBODY = 65534;
 const out = mkdtempSync(join(tmpdir(), 'colibri-built-'));
 chmodSync(out, 0o755);
 after(() => rmSync(out, { recursive: true, force: true }));
-execFileSync(process.execPath, [join(ROOT, 'scripts', 'build-binary.ts'), out, '--only-this-kind'], {
-  stdio: 'pipe',
-});
+await putDist(out);
+execFileSync(
+  process.execPath,
+  [join(ROOT, 'scripts', 'build-binary.ts'), out, '--only-this-kind', '--as-built'],
+  { stdio: 'pipe' },
+);
 const colibri = join(out, 'colibri');
 
 const CPU_MODULE = `

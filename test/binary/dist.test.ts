@@ -14,18 +14,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { buildDist } from '../../scripts/build-dist.ts';
-import { PARTS, ROOT } from '../../scripts/bundle.ts';
+import { originOf, PARTS, ROOT } from '../../scripts/bundle.ts';
 import { nodeLauncher } from '../../scripts/launchers.ts';
 import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
 import { cacheFile, createParts, PART_HEAD, PART_TAIL } from '../../src/workers/threads/parts.ts';
+import { putDist } from '../support/dist.ts';
+import { withoutTypes } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { BuiltDaemon } from './built-daemon.ts';
 
-const WATCH = join(import.meta.dirname, 'watch-parts.cts');
+const WATCH = withoutTypes(join(import.meta.dirname, 'watch-parts.cts'));
 const CONFIG = {
   metrics: { listen: null },
   tasks: [
@@ -39,11 +40,15 @@ const CONFIG = {
 const installed = mkdtempSync(join(tmpdir(), 'colibri-installed-'));
 after(() => rmSync(installed, { recursive: true, force: true }));
 const dist = join(installed, 'dist');
-const files = await buildDist(dist);
+const builtIn = await putDist(dist);
 symlinkSync(join(ROOT, 'node_modules'), join(installed, 'node_modules'));
 
-const contentsOf = (name: string) =>
-  new Map(files.find((file) => file.name === `${name}.js`)?.contents.map(([from, bytes]) => [from, bytes]));
+/** By the map of the part: packages and folders of the sources that it has code of. */
+function contentsOf(name: string): ReadonlySet<string> {
+  const map = join(dist, `${name}.js.map`);
+  const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { readonly sources: readonly string[] };
+  return new Set(sources.map((file) => originOf(relative(ROOT, resolve(builtIn, file)))));
+}
 
 function folderWithConfig(t: Parameters<typeof tempDir>[0]): string {
   const dir = tempDir(t);

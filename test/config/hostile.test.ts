@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConfigInvalid, loadConfig } from '../../src/main/config/index.ts';
+import { TAKE_STRIPPED } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { load, problemsOf, textOptions } from './config-fixtures.ts';
 import { CONTRACT } from './contract-example.ts';
@@ -65,7 +66,7 @@ test('an alias bomb takes under 10 MB of a fresh process, the YAML reader loaded
     const before = process.resourceUsage().maxRSS;
     const problems = await parseConfigText(process.argv[1], options).then(() => [], (error) => error.problems);
     console.log(JSON.stringify({ problems: problems.length, kib: process.resourceUsage().maxRSS - before }));`;
-  const args = ['--expose-gc', '--input-type=module', '-e', script, aliasBomb()];
+  const args = [...TAKE_STRIPPED, '--expose-gc', '--input-type=module', '-e', script, aliasBomb()];
   const cwd = join(import.meta.dirname, '..', '..');
   const { problems, kib } = JSON.parse(execFileSync(process.execPath, args, { cwd, encoding: 'utf8' }));
   assert.ok(problems > 0);

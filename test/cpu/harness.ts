@@ -103,7 +103,7 @@ export class Harness {
   /** Puts an order into the source; `act` is what the handler does. */
   add(act: string, options: Submit = {}): string {
     const run = `${act}#${this.#made++}`;
-    const { task = act, handler = 'acts', timeoutMs = 30_000, value, ms } = options;
+    const { task = act, handler = 'acts', timeoutMs = 600_000, value, ms } = options;
     const input = JSON.stringify({ do: act, value, ms });
     this.#outcomes.set(run, Promise.withResolvers());
     this.#queue.push({ run, task, attempt: 1, handler, input, timeoutMs });

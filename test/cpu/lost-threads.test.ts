@@ -79,21 +79,21 @@ test('of a batch whose thread is lost, what was done counts, and what had not be
   assert.equal(harness.batches.length, before + 2);
 });
 
-test('W2: an endless loop with a timeout of 1 s: slot and core are free within 2 s of its start', async (t) => {
-  const harness = new Harness(t, { threads: 1, graceMs: 500 });
+test('W2: an endless loop: slot and core are free within a second after its timeout', async (t) => {
+  const harness = new Harness(t, { threads: 1, graceMs: 200 });
   await harness.run('nothing');
   const lag = new MachineLag();
   const startMono = performance.now();
-  const outcome = await harness.run('spin', { timeoutMs: 1000 });
+  const outcome = await harness.run('spin', { timeoutMs: 300 });
   assert.equal(outcome.status, 'failed');
   assert.equal(outcome.error?.code, 'timeout');
   assert.equal(outcome.retryable, true);
-  assert.ok(outcome.durationMs >= 1495, `expected timeout and grace, got ${outcome.durationMs} ms`);
+  assert.ok(outcome.durationMs >= 495, `expected timeout and grace, got ${outcome.durationMs} ms`);
   await harness.until(() => harness.lost.length === 1);
   while (harness.pool.stuckThreads > 0) await setImmediate();
   const next = await harness.run('nothing');
   const elapsedMs = performance.now() - startMono;
-  const boundMs = 2000 + lag.takenMs();
+  const boundMs = 1300 + lag.takenMs();
   assert.ok(
     elapsedMs < boundMs,
     `expected the next run to be over within ${boundMs} ms, got ${elapsedMs} ms`,

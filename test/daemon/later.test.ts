@@ -12,8 +12,9 @@ test('trigger --in: kept over kill -9, shown and cancelled by any daemon, begun 
   const first = await DaemonProcess.start(t, dir, config);
   const trigger = async (...when: string[]) =>
     (await first.json('trigger', 'a', ...when)).value as { run: string; due_at: string };
-  const soon = await trigger('--in', `${WAIT_MS}ms`);
   const never = await trigger('--in', '1d');
+  // Last, so that nothing but the kill comes between it and its time.
+  const soon = await trigger('--in', `${WAIT_MS}ms`);
   first.child.kill('SIGKILL');
   await first.exited;
 

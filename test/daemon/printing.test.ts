@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DaemonProcess } from '../support/daemon-process.ts';
+import { withoutTypes } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const tasks = (['io', 'cpu'] as const).map((kind) => ({
@@ -11,7 +12,7 @@ const tasks = (['io', 'cpu'] as const).map((kind) => ({
   handler: 'printer',
   overlap: 'allow',
 }));
-const config = { tasks, handlers: [join(import.meta.dirname, 'handlers', '*.ts')] };
+const config = { tasks, handlers: [withoutTypes(join(import.meta.dirname, 'handlers', '*.ts'))] };
 
 for (const kind of ['io', 'cpu'] as const) {
   test(`${kind}: printed text comes as log lines, and a flood of it is counted`, async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { colibri, DaemonProcess, writeConfig } from '../support/daemon-process.ts';
 import { MachinePressure } from '../support/process-facts.ts';
+import { withoutTypes } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const tasks = [
@@ -108,7 +109,7 @@ for (const kind of ['cpu', 'io'] as const) {
   }, async (t) => {
     const daemon = await DaemonProcess.start(t, tempDir(t), {
       shutdown: { grace_seconds: 1 },
-      handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
+      handlers: [withoutTypes(join(import.meta.dirname, 'handlers', '*.ts'))],
       tasks: [{ name: 'native', kind, handler: 'mischief', with: { how: 'native' }, timeout_seconds: 100 }],
     });
     await daemon.command('trigger', 'native');

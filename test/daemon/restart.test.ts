@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { DaemonProcess } from '../support/daemon-process.ts';
+import { withoutTypes } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 type RunDocument = { readonly run: string; readonly state: string; readonly attempt: number };
@@ -24,7 +25,7 @@ function gated(t: TestContext, name: string) {
   const dir = tempDir(t);
   const gate = join(dir, 'gate');
   const task = { name, kind: 'io', handler: 'waits', with: { file: gate }, timeout_seconds: 600 };
-  const handlers = [join(import.meta.dirname, 'handlers', 'waits.ts')];
+  const handlers = [withoutTypes(join(import.meta.dirname, 'handlers', 'waits.ts'))];
   return { dir, task, handlers, open: () => writeFileSync(gate, 'opened') };
 }
 

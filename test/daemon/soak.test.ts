@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { TAKE_STRIPPED } from '../support/program.ts';
 import { ANON_BOUND, HEAP_BOUND, type SoakReport } from './soak.ts';
 
 const IO_RUNS = 12_000;
@@ -11,6 +12,7 @@ const CPU_RUNS = 6_000;
 
 test('W5: 18,000 runs leave nothing behind: heaps and listener counts are as before, every run is over', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
+    ...TAKE_STRIPPED,
     '--expose-gc',
     '--max-semi-space-size=1',
     '--max-old-space-size=24',

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 import { daemonInside } from '../support/daemon-inside.ts';
 import { colibri, DaemonProcess, writeConfig } from '../support/daemon-process.ts';
-import { RUN } from '../support/program.ts';
+import { RUN, withoutTypes } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const tasks = [{ name: 'quick', kind: 'io', handler: 'noop' }];
@@ -57,7 +57,7 @@ test('SIGTERM at any moment of the start: exit 0 without a word', async (t) => {
 test('a small grace leaves running work half of it', async (t) => {
   const { daemon, run, live } = await daemonInside(t, {
     shutdown: { grace_seconds: 2 },
-    tasks: [{ name: 'nap', handler: 'sleep', with: { ms: 700 }, timeout_seconds: 1 }],
+    tasks: [{ name: 'nap', handler: 'sleep', with: { ms: 300 }, timeout_seconds: 60 }],
   });
   const ended = run('nap');
   while ((await live('nap'))[0]?.state !== 'running') await new Promise(setImmediate);
@@ -72,7 +72,7 @@ for (const kind of ['pipe', 'file'] as const) {
     const names = Array.from({ length: 10 }, (_, index) => `chatty-${index}`);
     writeConfig(dir, {
       shutdown: { grace_seconds: 20 },
-      handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
+      handlers: [withoutTypes(join(import.meta.dirname, 'handlers', '*.ts'))],
       log: kind === 'file' ? { file: './colibri.log' } : {},
       tasks: names.map((name) => ({ name, kind: 'io', handler: 'chatty', timeout_seconds: 20 })),
     });

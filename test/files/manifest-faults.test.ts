@@ -16,6 +16,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ChunkBuffers } from '../../src/workers/files/chunk-buffers.ts';
 import { Manifest } from '../../src/workers/files/manifest.ts';
+import { TAKE_STRIPPED } from '../support/program.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { runTool } from './file-job.ts';
 
@@ -65,7 +66,7 @@ test('a line that a full disk cut short names no other file, then or later', (t)
     // The shell counts in blocks of 512 bytes: the write ends after "file-13".
     const script = 'ulimit -f 2; exec "$0" "$@"';
     const child = fileURLToPath(new URL('./short-write.ts', import.meta.url));
-    const args = [script, process.execPath, child, manifestPath, join(root, 'file-131')];
+    const args = [script, process.execPath, ...TAKE_STRIPPED, child, manifestPath, join(root, 'file-131')];
     const said = runTool(root, 'sh', '-c', ...args);
     const text = readFileSync(manifestPath, 'utf8');
     assert.equal(text.length, 1024, said.text);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type ColibriError, ThreadLink } from '../../src/actors/kernel/index.ts';
+import { TAKE_STRIPPED } from '../support/program.ts';
 import type { ChaosMessages, CounterMessages, GatedMessages, RelayMessages } from './fixtures/actors.ts';
 import { HOST_FILE, setUpThreads } from './thread-setup.ts';
 
@@ -206,6 +207,8 @@ test('start and stop in any order: the last call wins, callers share', async (t)
 
 test('after a thread was lost, started again and stopped, nothing keeps the process alive', async () => {
   const script = fileURLToPath(new URL('./fixtures/leak-check.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [...TAKE_STRIPPED, script], {
+    timeout: 60_000,
+  });
   assert.equal(stdout, '[]');
 });

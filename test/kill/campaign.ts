@@ -8,6 +8,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
+import { withoutTypes } from '../support/program.ts';
 import { Inbox } from './files.ts';
 import { journalViolations } from './journal-files.ts';
 import { Load } from './load.ts';
@@ -38,7 +39,7 @@ const FILES_LOOK_MS = 100;
 const MOST_LOOKS = 250;
 const HELD_EXIT = 75;
 /** For a life that loses its service thread. */
-const PRELOAD = join(import.meta.dirname, 'preload-lose-service.cts');
+const PRELOAD = withoutTypes(join(import.meta.dirname, 'preload-lose-service.cts'));
 
 /** When a life is ended: so long after its start (`starting`) or after its `ready`. */
 interface Moment {

@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { ControlClient } from '../../src/main/cli/client.ts';
+import { withoutTypes } from '../support/program.ts';
 import { Inbox } from './files.ts';
 import { journalViolations } from './journal-files.ts';
 import { Load } from './load.ts';
 import type { Random } from './random.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
-const PRELOAD = join(import.meta.dirname, 'preload-store-faults.cts');
+const PRELOAD = withoutTypes(join(import.meta.dirname, 'preload-store-faults.cts'));
 /** What the daemon is told by a file: which statements fail, and how far apart. */
 export interface Armed {
   /** Of a regular expression. */

@@ -11,7 +11,7 @@ import { Random } from './random.ts';
 const { Kill, Term, Service } = RoundKind;
 
 test('a daemon that is killed, stopped and loses its service thread under load: nothing accepted is lost, nothing done twice', {
-  timeout: 60_000,
+  timeout: 110_000,
 }, async () => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const dir = mkdtempSync(join(tmpdir(), 'colibri-kill-'));

@@ -1,5 +1,6 @@
 /** The config of the daemons that are killed, and what is triggered meanwhile. */
 import { join } from 'node:path';
+import { withoutTypes } from '../support/program.ts';
 import type { EffectInput } from './handlers/effect.ts';
 import type { Random } from './random.ts';
 
@@ -63,7 +64,7 @@ export function workload({ ledger, store, stateDir }: WorkloadOptions): Readonly
       retry: { capacity: 20_000 },
       dead_letter: { capacity: 20_000 },
     },
-    handlers: [join(import.meta.dirname, 'handlers', '*.ts')],
+    handlers: [withoutTypes(join(import.meta.dirname, 'handlers', '*.ts'))],
     defaults: { max_retry: 6, backoff: { kind: 'scaled', base_seconds: 0.05, cap_seconds: 0.5 } },
     tasks: [
       {

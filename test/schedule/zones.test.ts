@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { TAKE_STRIPPED } from '../support/program.ts';
 
 const SUITE = fileURLToPath(new URL('zones-properties.ts', import.meta.url));
 
@@ -12,7 +13,7 @@ for (const zone of ['UTC', 'America/New_York']) {
   test(`schedules in zones, in a process with TZ=${zone}`, { timeout: 60_000 }, async (t) => {
     // Without it the process would take itself for a part of this one, and report to nobody.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const child = spawn(process.execPath, ['--test-reporter=tap', SUITE], {
+    const child = spawn(process.execPath, [...TAKE_STRIPPED, '--test-reporter=tap', SUITE], {
       env: { ...env, TZ: zone },
       stdio: ['ignore', 'pipe', 'inherit'],
       signal: t.signal,
