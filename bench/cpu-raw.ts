@@ -66,6 +66,7 @@ export async function benchCpuPool(workerFile: string, options: BenchOptions): P
     },
     onLog: () => {},
     onProgress: () => {},
+    onThreadStarts: () => {},
     onThreadLost: () => {},
   });
   const measure = async (runs: number): Promise<number> => {

@@ -318,6 +318,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
       onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
+      onThreadStarts: () => governor?.threadStarts(),
       onThreadLost(cause) {
         report.countCpuRestart();
         log('warn', 'cpu thread lost', { error: cause.message });

@@ -53,6 +53,7 @@ class TestSizer extends BatchSizer {
 export class Harness {
   readonly pool: CpuPool;
   readonly gate = new Int32Array(new SharedArrayBuffer(16));
+  threadStarts = 0;
   readonly lost: ErrorData[] = [];
   readonly logs: LogRecord[] = [];
   readonly progress: [string, number, string | null][] = [];
@@ -81,6 +82,7 @@ export class Harness {
       onOutcome: (outcome) => this.#onOutcome(outcome),
       onLog: (record) => this.#note(this.logs, record),
       onProgress: (run, fraction, note) => this.#note(this.progress, [run, fraction, note]),
+      onThreadStarts: () => void this.threadStarts++,
       onThreadLost: (cause) => this.#note(this.lost, cause),
       sizer: options.measured === true ? new BatchSizer() : this.#sizer,
       createPiscina: (piscinaOptions) => this.#watch(new Piscina(piscinaOptions)),

@@ -52,17 +52,19 @@ test('log lines and progress reach the pool, bounded', async (t) => {
   assert.ok(harness.logs.length <= 450, `expected at most 450 lines, got ${harness.logs.length}`);
 });
 
-test('no thread before the first order, and no more than slots', async (t) => {
+test('no thread before the first order, no more than slots, and word of each start', async (t) => {
   const harness = new Harness(t);
   assert.equal(harness.piscina, null);
   assert.equal(harness.pool.threadCount, 0);
   harness.pool.wake();
   await Promise.resolve();
   assert.equal(harness.piscina, null);
+  assert.equal(harness.threadStarts, 0);
   const runs = Array.from({ length: 50 }, () => harness.add('wait'));
   harness.pool.wake();
   await Promise.all(runs.map((run) => harness.outcome(run)));
   assert.equal(harness.pool.threadCount, 2);
+  assert.equal(harness.threadStarts, 2);
 });
 
 test('warm starts a thread ahead of the first order', async (t) => {

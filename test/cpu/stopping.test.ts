@@ -182,6 +182,7 @@ test('a module that cannot be imported fails its run', async (t) => {
     onOutcome: (outcome) => resolve(outcome.error?.code ?? outcome.status),
     onLog: () => {},
     onProgress: () => {},
+    onThreadStarts: () => {},
     onThreadLost: () => {},
   });
   t.after(() => pool.destroy());

@@ -136,6 +136,43 @@ test('what work has left in malloc goes back when it has run dry, once', async (
   governor.stop();
 });
 
+test('while a cpu thread starts, what can be given back is, and pages of files are looked at often', async () => {
+  const { clock, governor, state } = rig({ rssMb: 30, fileMb: 3 });
+  governor.threadStarts();
+  assert.deepEqual(state.done, [], 'before the start there is nothing to govern');
+  governor.start();
+  state.done.length = 0;
+  governor.threadStarts();
+  assert.deepEqual(
+    state.done,
+    ['release', 'collect', 'collect threads'],
+    'what the start has left is garbage',
+  );
+  await clock.advance(100);
+  state.done.length = 0;
+  state.file = 9 * MB;
+  state.active = 1;
+  await clock.advance(100);
+  assert.deepEqual(state.done, ['release'], 'the thread has touched them');
+  await clock.advance(2000);
+  state.done.length = 0;
+  state.heap += 5 * MB;
+  governor.threadStarts();
+  assert.deepEqual(state.done, ['release'], 'the next thread soon after: no collection, as with any growth');
+  await clock.advance(10_000);
+  state.done.length = 0;
+  governor.threadStarts();
+  assert.deepEqual(state.done, ['release', 'collect', 'collect threads']);
+  await clock.advance(20_000);
+  state.done.length = 0;
+  governor.threadStarts();
+  assert.deepEqual(state.done, ['release'], 'nothing has grown');
+  governor.stop();
+  assert.equal(clock.timers, 0);
+  governor.threadStarts();
+  assert.equal(clock.timers, 0, 'after the stop it looks no more');
+});
+
 test('when cpu threads have ended, what main held of them is collected soon, once', async () => {
   const { clock, governor, state } = rig();
   governor.start();

@@ -6,7 +6,8 @@
  *                 │
  *                 └─ still near the budget ─▶ collect at once ─▶ fewer cpu threads, small batches ─▶ … ─▶ back
  *
- * A cpu thread is only begun where there is room for it, so that it need not be given up a moment later.
+ * A cpu thread is only begun where there is room for it, so that it need not be given up a moment later. While one starts,
+ * what can be given back is: its own memory comes at the end of that.
  *
  * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`) and tell of it;
  * near the budget they are asked to.
@@ -17,6 +18,7 @@
 import type { Clock, ClockTimer } from '../../actors/kernel/index.ts';
 import type { MemoryStep } from '../../actors/protocol.ts';
 import type { GovernorOptions } from './governor-options.ts';
+import { OptimiseDecision } from './optimise-decision.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { threadsThatFit } from './thread-room.ts';
 
@@ -47,12 +49,8 @@ const ROOM = 0.8;
 const NEAR_EVERY_MS = 2000;
 /** Between two collections near the budget: each stops the threads for some 30 ms. */
 const NEAR_COLLECT_MS = 15_000;
-/**
- * Built-in handlers do their work in native code: below this rate (runs a second) optimised code would not be
- * noticed, above it the runtime itself is what runs. It stays on for a while after the last such moment.
- */
-const OPTIMISE_RATE = 1000;
-const OPTIMISE_KEEP_MS = 60_000;
+/** A cpu thread that starts touches some 15 MB of pages of files within so long. */
+const STARTING_MS = 1000;
 /** There must have been room for so long before something is made larger. */
 const ROOM_MS = 10_000;
 
@@ -76,17 +74,14 @@ export class MemoryGovernor {
   #nearMono = Number.NEGATIVE_INFINITY;
   /** Since when there was room; null: there is none. */
   #roomSinceMono: number | null = null;
+  /** When a cpu thread last began to start. */
+  #startingMono = Number.NEGATIVE_INFINITY;
   #runningSeen = 0;
   /** Cpu threads, since the last collection of main. */
   #threadsEnded = false;
   #narrow = false;
   #warned = false;
-  /** Null: as the process was started. */
-  #optimising: boolean | null = null;
-  #endedSeen = 0;
-  #lookedMono = 0;
-  /** When runs last ended at a high rate. */
-  #fastMono = Number.NEGATIVE_INFINITY;
+  #optimise: OptimiseDecision | null = null;
 
   constructor(options: GovernorOptions) {
     this.#options = options;
@@ -110,12 +105,30 @@ export class MemoryGovernor {
     this.#running = true;
     this.#activeMono = this.#clock.monoMs();
     this.prepare();
-    this.#lookedMono = this.#activeMono;
-    this.#endedSeen = this.#options.ended();
+    const { ended, hands, runsUserCode } = this.#options;
+    const { setOptimising } = hands;
+    this.#optimise = new OptimiseDecision({ ended, runsUserCode, setOptimising }, this.#activeMono);
     if (this.#options.readMemory().file > FILE_PAGES_KEPT) this.#releasePages();
     this.#fitThreads(this.#options.readMemory(), true);
     // Whoever starts the daemon waits for it to be ready: what takes longer comes a little later. So does what changes
     // V8's flags: code caches are good for the flags of the start, and threads are just being started.
+    this.#arm(LOOK_MS.near);
+  }
+
+  /**
+   * A cpu thread begins to start: on another core, so that a collection now holds up nothing that waits for the thread.
+   */
+  threadStarts(): void {
+    if (!this.#running) return;
+    const nowMono = this.#clock.monoMs();
+    this.#activeMono = nowMono;
+    this.#startingMono = nowMono;
+    this.#releasePages();
+    if (nowMono - this.#collectedMono >= COLLECT_EVERY_MS && this.#hasGrown) {
+      this.#collect(nowMono);
+      this.#options.hands.collectThreads();
+    }
+    this.#timer?.cancel();
     this.#arm(LOOK_MS.near);
   }
 
@@ -131,14 +144,15 @@ export class MemoryGovernor {
     if (active() > 0) this.#activeMono = nowMono;
     if (cpu.running < this.#runningSeen) this.#threadsEnded = true;
     this.#runningSeen = cpu.running;
-    this.#decideOptimising(nowMono);
+    this.#optimise?.look(nowMono);
     const memory = this.#giveBack(this.#isQuiet(nowMono));
     this.#fitThreads(memory, this.#isQuiet(nowMono));
     const near = memory.rss > NEAR * budgetBytes;
     if (near) this.#shrink(nowMono, memory);
     else this.#grow(nowMono, memory);
     if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
-    this.#arm(near ? LOOK_MS.near : this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
+    if (near || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
+    else this.#arm(this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
   }
 
   /** To the middle of a second, with all else that wakes an idle process; not when tasks are due. */
@@ -177,19 +191,6 @@ export class MemoryGovernor {
     this.#steps.release++;
   }
 
-  #decideOptimising(nowMono: number): void {
-    const { ended, hands, runsUserCode } = this.#options;
-    const seconds = (nowMono - this.#lookedMono) / 1000;
-    const since = ended() - this.#endedSeen;
-    this.#lookedMono = nowMono;
-    this.#endedSeen += since;
-    if (since > OPTIMISE_RATE * seconds) this.#fastMono = nowMono;
-    const on = runsUserCode || nowMono - this.#fastMono < OPTIMISE_KEEP_MS;
-    if (on === this.#optimising) return;
-    this.#optimising = on;
-    hands.setOptimising(on);
-  }
-
   #isQuiet(nowMono: number): boolean {
     return nowMono - this.#activeMono >= QUIET_MS;
   }
@@ -198,9 +199,12 @@ export class MemoryGovernor {
     const sinceMs = nowMono - this.#collectedMono;
     if (sinceMs < (this.#threadsEnded ? ENDED_COLLECT_EVERY_MS : COLLECT_EVERY_MS)) return;
     const isFirst = this.#collections < FIRST_COLLECTIONS && sinceMs >= FIRST_COLLECT_EVERY_MS;
-    const held = this.#options.heldBytes();
-    if (isFirst || this.#threadsEnded || held - this.#heapFloor >= GROWN_BYTES) this.#collect(nowMono);
-    else this.#heapFloor = Math.min(this.#heapFloor, held);
+    if (isFirst || this.#threadsEnded || this.#hasGrown) this.#collect(nowMono);
+    else this.#heapFloor = Math.min(this.#heapFloor, this.#options.heldBytes());
+  }
+
+  get #hasGrown(): boolean {
+    return this.#options.heldBytes() - this.#heapFloor >= GROWN_BYTES;
   }
 
   #collect(nowMono: number): void {

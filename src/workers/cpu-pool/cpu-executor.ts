@@ -35,6 +35,8 @@ export interface CpuExecutorOptions {
   readonly createPiscina?: ((options: PiscinaOptions) => Piscina) | undefined;
   /** A string or whatever else a thread posted on its own port. */
   readonly onMessage: (message: unknown) => void;
+  /** A thread begins to start, which takes it some 50 ms. */
+  readonly onThreadStarts: () => void;
   /** A thread left the pool: idle, lost or ended by force. */
   readonly onThreadGone: () => void;
   /** A thread failed while nothing ran on it. */
@@ -81,8 +83,12 @@ export class CpuExecutor {
 
   /** Only after `load`. Aborting the signal ends the thread the text is on. */
   run(text: string, runOptions: { signal: BatchSignal }): Promise<unknown> {
-    if (this.#piscina === null) return Promise.reject(new Error('expected load() before run()'));
-    return this.#piscina.run(text, runOptions);
+    const piscina = this.#piscina;
+    if (piscina === null) return Promise.reject(new Error('expected load() before run()'));
+    const before = piscina.threads.length;
+    const answer = piscina.run(text, runOptions);
+    if (piscina.threads.length > before) this.#options.onThreadStarts();
+    return answer;
   }
 
   /**

@@ -44,6 +44,8 @@ export interface CpuPoolOptions {
   readonly onOutcome: (outcome: Outcome) => void;
   readonly onLog: (record: LogRecord) => void;
   readonly onProgress: (run: string, fraction: number, note: string | null) => void;
+  /** A thread begins to start, which takes it some 50 ms. */
+  readonly onThreadStarts: () => void;
   /** A thread ended that was not idle, or by itself. */
   readonly onThreadLost: (cause: ErrorData) => void;
   /** Builds the executor; a parameter for tests. */
