@@ -75,10 +75,7 @@ function make(arch: Arch, runtime: string, output: string): void {
       : [];
   const files = ['parts.js', ...PARTS.map((name) => `${name}.js`), ...caches];
   const main = join(work, 'main.js');
-  writeFileSync(
-    main,
-    `${readFileSync(join(dist, 'parts.js'), 'latin1')}\nmodule.exports.createParts(null).load("main")`,
-  );
+  writeFileSync(main, `${readFileSync(join(dist, 'parts.js'), 'latin1')}\nmodule.exports.runProgram(null)`);
   const config = join(work, 'sea.json');
   writeFileSync(
     config,

@@ -98,7 +98,12 @@ export async function bundle(folder: string): Promise<BundledFile[]> {
     part('cpu-worker', {
       stdin: { contents: CPU_WORKER, resolveDir: source(''), sourcefile: 'cpu-worker.ts', loader: 'ts' },
     }),
-    { ...shared, entryPoints: [PARTS_FILE], outfile: join(folder, 'parts.js'), sourcemap: false },
+    {
+      ...shared,
+      entryPoints: [source('main/program.ts')],
+      outfile: join(folder, 'parts.js'),
+      sourcemap: false,
+    },
     {
       ...shared,
       entryPoints: [source('main/index.ts')],

@@ -43,6 +43,6 @@ if (missing.length > 0 && given.indexOf('run') !== -1 && process.execve) {
   if (!env.${STARTED}) env.${STARTED} = String(require('os').uptime() - performance.now() / 1000);
   process.execve(process.execPath, [process.execPath].concat(process.execArgv, missing, __filename, given), env);
 }
-require('./parts.js').createParts(__dirname).load('main');
+require('./parts.js').runProgram(__dirname);
 `;
 }

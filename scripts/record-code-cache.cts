@@ -1,8 +1,8 @@
 /**
  * Preloaded into the daemon that the build starts, and with it on each of its threads: writes the code caches of the
  * parts when the build asks for them. A cache holds the functions that were called until then and no others: what a
- * start needs, and nothing that would only fill memory. V8 takes it under the same flags only, so none may be set on any
- * thread, not even for the moment in which a collector is obtained.
+ * start needs, and nothing that would only fill memory. V8 takes it under the same flags only: so the collector, for which a
+ * flag is set for a moment, is obtained on no thread.
  */
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { basename, join } = require('node:path');
@@ -14,7 +14,10 @@ const LOOK_MS = 10;
 const orderFile: string = process.env.CODE_CACHE_ORDER ?? '';
 const scripts = new Map<string, import('node:vm').Script>();
 
-v8.setFlagsFromString = () => {};
+const { setFlagsFromString } = v8;
+v8.setFlagsFromString = (flags: string) => {
+  if (!flags.includes('expose-gc')) setFlagsFromString(flags);
+};
 
 const Original = vm.Script;
 function RecordedScript(code: string, options: import('node:vm').ScriptOptions): import('node:vm').Script {

@@ -2,8 +2,8 @@
  * What the runtime is started with for `colibri run`, in all three forms. `docs/memory.md` has the figures.
  *
  * With any V8 flag that V8 counts into the hash of its caches (`--expose-gc`, `--optimize-for-size`, `--no-opt`, …) each
- * thread compiles the runtime's own modules anew: so there is such a flag only where it gains more than that. What else
- * is wanted of V8 is set at run time, for the moment it is needed.
+ * thread compiles the runtime's own modules anew: so there is no such flag here. What is wanted of V8 beside these is set
+ * at run time, when it is needed.
  */
 export const RUNTIME_FLAGS: readonly string[] = [
   // Two halves of 1 MB for new objects in each thread; the default grows to 16 MB each.
@@ -14,11 +14,8 @@ export const RUNTIME_FLAGS: readonly string[] = [
   '--v8-pool-size=1',
   // V8 has an idle collector of its own; each thread has one that knows when there is work (src/actors/kernel/tidier.ts).
   '--no-memory-reducer',
-  // The optimising compilers are off until the governor turns them on. Reading a config would keep them busy for
-  // nothing: 30 ms of the start, and 12 MB of jobs that pile up behind each other.
-  '--no-maglev',
-  '--no-opt',
-  // When they are on, what is to be optimised is so at once: the same pile would stand whenever there is much work.
+  // Where the optimising compilers are on, what is to be optimised is so at once: jobs would pile up behind each other.
+  // See src/main/program.ts.
   '--no-concurrent-recompilation',
   // Gives memory back to the system; see src/main/memory/native-memory.ts.
   '--experimental-ffi',

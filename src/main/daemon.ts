@@ -180,15 +180,16 @@ export class Daemon {
   }
 
   async #start(): Promise<void> {
-    const { router, scheduler, loopDelay, governor, report, cpu, io } = this.#parts;
+    const { router, scheduler, telemetry, loopDelay, governor, report, cpu, io } = this.#parts;
     const { stateDir, store } = this.#config;
     if (this.#embedded === null || store.kind !== 'memory') this.#lock = lockStateDir(stateDir);
     const linked = Promise.all([...router.links].map((link) => link.start()));
     // While the threads come up.
     governor?.prepare();
     await linked;
-    const recovered = await this.#recover();
-    await this.#openService();
+    // Metrics listen while the journal is read: until the daemon is ready they say that it starts.
+    const [recovered] = await Promise.all([this.#recover(), telemetry.ask('open', null)]);
+    await this.#openControl();
     if (this.#stopping !== null) throw stoppedError();
     loopDelay.start();
     this.#measureIo();
@@ -204,7 +205,7 @@ export class Daemon {
       io_slots: io.slots,
     });
     // This line does not wait for company: somebody may be waiting for it.
-    this.#parts.telemetry.ask('flush', null).catch(() => {});
+    telemetry.ask('flush', null).catch(() => {});
   }
 
   /** What the daemon before left behind is settled before any new work. */
@@ -232,19 +233,16 @@ export class Daemon {
     return recovered;
   }
 
-  /** Metrics and the control socket listen. */
-  async #openService(): Promise<void> {
-    const { system, telemetry } = this.#parts;
-    await telemetry.ask('open', null);
+  async #openControl(): Promise<void> {
     if (this.#embedded !== null) return;
-    await system.ref<ControlMessages>(ActorName.Control).ask('open', null);
+    await this.#parts.system.ref<ControlMessages>(ActorName.Control).ask('open', null);
   }
 
   /** A service thread in its next life has to be told to listen again, and what was not recorded. */
   async #reopen(name: ThreadName): Promise<void> {
     this.log('warn', 'thread started again', { thread: name });
     if (name !== ThreadName.Service || this.#stopping !== null) return;
-    const { store, runs } = this.#parts;
+    const { store, runs, telemetry } = this.#parts;
     if (this.#config.store.kind === 'memory') {
       const msg = 'the store in memory began anew: the history of runs and the marks of files done are lost';
       this.log('warn', msg, { thread: name });
@@ -254,7 +252,8 @@ export class Daemon {
       try {
         await store.ask('open', { boot: this.#boot, kept: runs.journal.kept }, { timeoutMs: null });
         runs.resend();
-        await this.#openService();
+        await telemetry.ask('open', null);
+        await this.#openControl();
         return;
       } catch (error) {
         if (this.#stopping !== null || this.#serviceLife !== life) return;

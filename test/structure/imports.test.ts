@@ -79,6 +79,7 @@ test('a folder with a face is entered by its face', () => {
     'src/actors/kernel/shared-mark.ts',
     'src/actors/kernel/tidier.ts',
     'src/main/memory/native-memory.ts',
+    'src/main/memory/optimising.ts',
     'src/actors/runs/run-states.ts',
     'src/actors/runs/backoff.ts',
     'src/actors/runs/policies.ts',
