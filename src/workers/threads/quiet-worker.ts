@@ -14,9 +14,13 @@ export function quietly(start: (options: WorkerOptions) => Worker, options: Work
 
 function passOn(from: Readable, to: () => NodeJS.WriteStream): void {
   from.once('readable', () => {
+    // Told of its end as well.
+    if (from.readableLength === 0) return;
     const stream = to();
-    // A reader that is gone is no fault of the thread.
-    stream.on('error', () => {});
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
     from.pipe(stream, { end: false });
   });
 }
+
+/** A reader that is gone is no fault of the thread. */
+function ignore(): void {}
