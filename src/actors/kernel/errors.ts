@@ -45,7 +45,8 @@ export const ERROR_CODES = {
   'thread-lost': 'The thread that held the run ended; the run itself is not to blame.',
   timeout: 'The run took longer than its timeout.',
   usage: 'The command line is wrong; --help shows the right form.',
-  'worker-lost': 'The handler ended its own thread: process.exit, an exhausted heap, or a fatal error.',
+  'worker-lost':
+    'The handler ended its own thread: process.exit, an exhausted heap, a fatal error, or an event loop that it kept blocked.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

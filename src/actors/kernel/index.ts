@@ -56,5 +56,6 @@ export { type HostData, runThreadHost, type ThreadHostOptions } from './thread-h
 export type { Heartbeat } from './thread-life.ts';
 export { ThreadLink } from './thread-link.ts';
 export { type ThreadLinkOptions, ThreadState, type ThreadStats } from './thread-link-options.ts';
+export { lookAtThread, placeText, type ThreadSight, tellOwner } from './thread-sight.ts';
 export { type Undeliverable, UndeliverableReason, type UndeliverableView } from './undeliverable.ts';
 export { encodeEnvelope, encodeReply, isReplyText, type ReplyEnvelope } from './wire.ts';

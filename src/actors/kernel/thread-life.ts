@@ -9,6 +9,7 @@
 import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Clock, ClockTimer } from './clock.ts';
 import { ERROR_CODES, type ErrorCode, type ErrorData, toErrorData } from './errors.ts';
+import { lookAtThread, placeText, type ThreadSight } from './thread-sight.ts';
 import { type ControlFrame, type DataFrame, encodeControl, parseFrame } from './wire.ts';
 
 export interface Heartbeat {
@@ -35,7 +36,8 @@ export interface ThreadLifeOptions {
   readonly onCollected: () => void;
   /** Before each ping: what is owed to the thread goes along. */
   readonly onBeat: () => void;
-  readonly onEnd: (cause: ErrorData) => void;
+  /** `sight`: what it was doing, where it was ended for being blocked. */
+  readonly onEnd: (cause: ErrorData, sight: ThreadSight | null) => void;
 }
 
 /** A thread inside one long native call cannot be ended; nobody waits for it longer than this. */
@@ -52,6 +54,7 @@ export class ThreadLife {
   #exited = false;
   #error: unknown;
   #failed = false;
+  #looking = false;
   #timer: ClockTimer | null = null;
   #silentBeats = 0;
   #nextPing = 0;
@@ -85,7 +88,7 @@ export class ThreadLife {
     });
     this.#worker.on('exit', (code: number) => {
       this.#exited = true;
-      this.#finish(this.#causeOfExit(code));
+      this.#finish(this.#causeOfExit(code), null);
       this.#setGone();
     });
     this.#timer = options.clock.setTimer(options.startTimeoutMs, () => {
@@ -117,20 +120,28 @@ export class ThreadLife {
   }
 
   /** Ends the thread by force. `onEnd` is called before this returns; `gone` tells when it is. */
-  end(cause: ErrorData): void {
+  end(cause: ErrorData, sight: ThreadSight | null = null): void {
     if (this.#ended) return;
-    this.#finish(cause);
+    this.#finish(cause, sight);
     const timer = this.#options.clock.setTimer(GONE_TIMEOUT_MS, this.#setGone);
     void this.gone.then(() => timer.cancel());
     this.#worker.terminate().then(this.#setGone, this.#setGone);
   }
 
-  #finish(cause: ErrorData): void {
+  /** The same for a thread whose event loop is blocked: it is looked first at what blocks it. */
+  async endBlocked(cause: ErrorData): Promise<void> {
+    if (this.#ended || this.#looking) return;
+    this.#looking = true;
+    const sight = await lookAtThread(this.#worker);
+    this.end({ ...cause, message: cause.message + placeText(sight) }, sight);
+  }
+
+  #finish(cause: ErrorData, sight: ThreadSight | null): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#timer?.cancel();
     this.#timer = null;
-    this.#options.onEnd(cause);
+    this.#options.onEnd(cause, sight);
   }
 
   #receive(message: unknown): void {
@@ -174,12 +185,8 @@ export class ThreadLife {
   #beat(): void {
     const { name, heartbeat } = this.#options;
     if (this.#silentBeats * heartbeat.everyMs >= heartbeat.missedMs) {
-      this.end(
-        lost(
-          name,
-          `expected a sign of life within ${heartbeat.missedMs} ms, got none; its event loop is blocked`,
-        ),
-      );
+      const message = `expected a sign of life within ${heartbeat.missedMs} ms, got none; its event loop is blocked`;
+      void this.endBlocked(lost(name, message));
       return;
     }
     this.#silentBeats++;

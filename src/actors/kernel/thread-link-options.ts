@@ -7,6 +7,7 @@ import type { ChannelStats, Credit } from './credit-channel.ts';
 import type { ColibriError, ErrorData } from './errors.ts';
 import type { RestartIntensity } from './supervisor.ts';
 import type { Heartbeat, StartThread } from './thread-life.ts';
+import type { ThreadSight } from './thread-sight.ts';
 
 export interface ThreadLinkOptions {
   /** Of the thread, as in the placement table. */
@@ -27,7 +28,8 @@ export interface ThreadLinkOptions {
   /** A thread that is not ready by then is lost. Default 30 000 ms. */
   readonly startTimeoutMs?: number;
   readonly clock?: Clock;
-  readonly onLost?: (cause: ErrorData) => void;
+  /** `sight`: what it was doing, where it was lost for being blocked and could be looked at. */
+  readonly onLost?: (cause: ErrorData, sight: ThreadSight | null) => void;
   readonly onRestarted?: () => void;
   readonly onEscalate: (error: ColibriError) => void;
 }

@@ -22,6 +22,7 @@ import { LinkReceiver } from './link-receiver.ts';
 import { DEFAULT_RESTART, RestartWindow } from './supervisor.ts';
 import { ThreadLife } from './thread-life.ts';
 import { type ThreadLinkOptions, ThreadState, type ThreadStats } from './thread-link-options.ts';
+import type { ThreadSight } from './thread-sight.ts';
 import { UndeliverableReason } from './undeliverable.ts';
 import { asEnvelope, isReplyText } from './wire.ts';
 
@@ -127,9 +128,12 @@ export class ThreadLink {
     if (this.#state === ThreadState.Running) this.#life?.control({ k: 'collect' });
   }
 
-  /** Ends this life by force, as lost with this cause. Resolves when the next one is ready, or there is none. */
+  /**
+   * Its event loop is blocked: ends this life by force, as lost with this cause, once it was looked at what blocks it.
+   * Resolves when the next one is ready, or there is none.
+   */
   async replace(cause: ErrorData): Promise<void> {
-    if (this.#state === ThreadState.Running) this.#life?.end(cause);
+    if (this.#state === ThreadState.Running) await this.#life?.endBlocked(cause);
     await this.#ready?.promise.catch(() => {});
   }
 
@@ -199,7 +203,7 @@ export class ThreadLink {
       onClosed: () => this.#closed?.(),
       onCollected: () => void this.collections++,
       onBeat: () => this.#channel.flush(),
-      onEnd: (cause) => this.#lifeEnded(life, cause),
+      onEnd: (cause, sight) => this.#lifeEnded(life, cause, sight),
     });
     this.#life = life;
   }
@@ -212,7 +216,7 @@ export class ThreadLink {
     if (again) this.#options.onRestarted?.();
   }
 
-  #lifeEnded(life: ThreadLife, cause: ErrorData): void {
+  #lifeEnded(life: ThreadLife, cause: ErrorData, sight: ThreadSight | null): void {
     this.#life = null;
     for (const past of this.#ended) if (past.exited) this.#ended.delete(past);
     this.#ended.add(life);
@@ -223,7 +227,7 @@ export class ThreadLink {
     this.#retire(cause, UndeliverableReason.ThreadLost);
     this.#expectReady();
     this.#state = ThreadState.Starting;
-    this.#options.onLost?.(cause);
+    this.#options.onLost?.(cause, sight);
     // onLost may have called stop.
     if (!this.#wanted) return;
     const left = [...this.#ended].filter((past) => !past.exited).length;
