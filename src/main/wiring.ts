@@ -28,6 +28,9 @@ import {
 } from '../actors/protocol.ts';
 import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
 import {
+  BegunRun,
+  blockedBy,
+  blockedFields,
   CpuPool,
   type HostSettings,
   type InlinePool,
@@ -112,6 +115,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const { config, clock, log, embedded = null } = options;
   const router = new Router();
   const mark = new SharedMark();
+  const begun = new BegunRun();
   const system = new ActorSystem({
     thread: ThreadName.Main,
     placement: PLACEMENT,
@@ -245,15 +249,19 @@ export function wireDaemon(options: WiringOptions): Wiring {
         file: (start) =>
           (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
           startThread('host', start),
-        workerData: { settings: hostSettings(options, mark) },
+        workerData: { settings: hostSettings(options, mark, begun) },
         resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
         clock: systemClock,
         ...(name === ThreadName.Guest ? { restart: GUEST_RESTARTS } : {}),
-        onLost(cause) {
-          log('error', 'thread lost', { thread: name, error: cause.message });
-          for (const pool of held) pool.threadLost(cause);
+        onLost(cause, sight) {
+          const run = blockedBy(sight, name === ThreadName.Guest ? begun.run : null);
+          const inFlight = held.flatMap((pool) => pool.inFlight);
+          const fields = blockedFields(sight, run, inFlight);
+          log('error', 'thread lost', { thread: name, error: cause.message, ...fields });
+          begun.leave();
+          for (const pool of held) pool.threadLost(cause, run);
         },
         onRestarted: () => options.onRestarted(name),
         onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
@@ -319,9 +327,9 @@ export function wireDaemon(options: WiringOptions): Wiring {
       onLog: (record) => void telemetry.tryTell('log', record),
       onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
       onThreadStarts: () => governor?.threadStarts(),
-      onThreadLost(cause) {
+      onThreadLost(cause, fields) {
         report.countCpuRestart();
-        log('warn', 'cpu thread lost', { error: cause.message });
+        log('warn', 'thread lost', { thread: 'cpu', error: cause.message, ...fields });
       },
     });
   }
@@ -343,7 +351,11 @@ export function wireDaemon(options: WiringOptions): Wiring {
   }
 }
 
-function hostSettings({ config, pretty, colours }: WiringOptions, mark: SharedMark): HostSettings {
+function hostSettings(
+  { config, pretty, colours }: WiringOptions,
+  mark: SharedMark,
+  begun: BegunRun,
+): HostSettings {
   const { sizing, slots } = config.pools.io;
   return {
     telemetry: {
@@ -361,5 +373,6 @@ function hostSettings({ config, pretty, colours }: WiringOptions, mark: SharedMa
     control: { socketPath: join(config.stateDir, 'control.sock') },
     io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
     modules: config.modules,
+    begun: begun.memory,
   };
 }

@@ -8,6 +8,7 @@ export {
   PoolName,
   type WorkSource,
 } from '../actors/execution.ts';
+export { blockedBy, blockedFields } from './blocked-thread.ts';
 export { CpuPool, type CpuPoolOptions, DEFAULT_LIMITS as CPU_HEAP_LIMITS } from './cpu-pool/cpu-pool.ts';
 export { CHUNK_BYTES } from './files/chunk-buffers.ts';
 export { codecBytes } from './files/codec-memory.ts';
@@ -16,6 +17,7 @@ export { builtInHandlers } from './handlers/index.ts';
 export { InlinePool } from './inline-pool/inline-pool.ts';
 export type { InlinePoolOptions } from './inline-pool/inline-pool-options.ts';
 export { LoopWatch } from './inline-pool/loop-watch.ts';
+export { BegunRun } from './io-pool/begun-run.ts';
 export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
 export { ioSlots, MEASURED_MAX_SLOTS, MeasuredSizing } from './io-pool/pool-size.ts';
 export type { UserModule } from './registry.ts';

@@ -46,6 +46,12 @@ export function stopped(order: OrderId, reason: AbortReason, durationMs: number,
   return ended(order, timedOut ? 'failed' : 'cancelled', error, durationMs, timedOut);
 }
 
+/** The thread under the run had to be ended because the run kept its event loop to itself. */
+export function blockedThread(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
+  const message = `expected the handler to leave the event loop of its thread free, got: ${cause.message}`;
+  return ended(order, 'failed', { code: 'worker-lost', message, cause }, durationMs, true);
+}
+
 /** The thread under the run ended for another reason. */
 export function interrupted(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
   const error: ErrorData =

@@ -95,6 +95,28 @@ test('an order told to stop before its thread was lost has stopped, and is not r
   assert.equal(pool.active, 0);
 });
 
+test('the run for which the thread was ended has failed; the others are not to blame', async () => {
+  const { pool, clock, ready, outcomes } = rig({ slots: 4 });
+  ready.push(order('given-up', { timeoutMs: 50 }), order('blocks'), order('beside'), order('told'));
+  pool.wake();
+  await turn();
+  await clock.advance(250);
+  pool.abort('told', 'cancel');
+  const runs = pool.inFlight.map(({ run }) => run).sort();
+  assert.deepEqual(runs, ['beside', 'blocks', 'given-up', 'told'], 'what was given up may still be running');
+  pool.threadLost({ code: 'thread-lost', message: 'its event loop is blocked' }, 'blocks');
+  assert.deepEqual(
+    outcomes.map(({ run, status, error, retryable }) => [run, status, error?.code, retryable]),
+    [
+      ['given-up', 'failed', 'timeout', true],
+      ['blocks', 'failed', 'worker-lost', true],
+      ['beside', 'interrupted', 'thread-lost', true],
+      ['told', 'cancelled', 'cancelled', false],
+    ],
+  );
+  assert.deepEqual(pool.inFlight, []);
+});
+
 test('a full mailbox: the letter is held whole, offered again, and never lost or sent twice', async () => {
   const { pool, clock, ready, sent, answers } = rig();
   answers.push(Delivery.Full, Delivery.Full, Delivery.Closed);

@@ -15,6 +15,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import { lookAtThread, type ThreadSight } from '../../actors/kernel/index.ts';
 import type { CpuThreadData } from './cpu-protocol.ts';
 
 export type PiscinaOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>;
@@ -96,9 +97,15 @@ export class CpuExecutor {
    * the pool.
    */
   onceEnded(threadId: number, callback: () => void): void {
-    const worker = this.#piscina?.threads.find((thread) => thread.threadId === threadId);
+    const worker = this.#find(threadId);
     if (worker === undefined) callback();
     else this.#watchEnd(worker, callback);
+  }
+
+  /** What a thread of the pool does now; null if it is not (or no longer) in the pool. */
+  async look(threadId: number): Promise<ThreadSight | null> {
+    const worker = this.#find(threadId);
+    return worker === undefined ? null : lookAtThread(worker);
   }
 
   /**
@@ -114,6 +121,10 @@ export class CpuExecutor {
   destroy(): Promise<void> {
     this.#destroying ??= this.#destroy();
     return this.#destroying;
+  }
+
+  #find(threadId: number): Worker | undefined {
+    return this.#piscina?.threads.find((thread) => thread.threadId === threadId);
   }
 
   #heapOf(thread: Worker, timeoutMs: number): Promise<number | null> {

@@ -20,6 +20,7 @@ import {
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
+import type { BlockedFields } from '../blocked-thread.ts';
 import { BusyMeter } from '../busy-meter.ts';
 import { BatchSizer } from './batch-size.ts';
 import type { CpuExecutorOptions, CpuResourceLimits } from './cpu-executor.ts';
@@ -46,8 +47,8 @@ export interface CpuPoolOptions {
   readonly onProgress: (run: string, fraction: number, note: string | null) => void;
   /** A thread begins to start, which takes it some 50 ms. */
   readonly onThreadStarts: () => void;
-  /** A thread ended that was not idle, or by itself. */
-  readonly onThreadLost: (cause: ErrorData) => void;
+  /** A thread ended that was not idle, or by itself. `fields`: the run it was lost with, for the log. */
+  readonly onThreadLost: (cause: ErrorData, fields: BlockedFields) => void;
   /** Builds the executor; a parameter for tests. */
   readonly createPiscina?: CpuExecutorOptions['createPiscina'];
   /** Decides what travels together; a parameter for tests. */
@@ -90,7 +91,6 @@ export class CpuPool implements Pool {
       settle: this.#settle,
       onFree: this.#freed,
       onSuspect: (task) => this.#sizer.distrust(task),
-      onThreadLost: (cause) => this.#threadLost(cause),
       onStarted: () => {
         this.#failedStarts = 0;
       },
@@ -229,15 +229,7 @@ export class CpuPool implements Pool {
     this.#failedStarts++;
     const pauseMs = Math.min(RESTART_CAP_MS, RESTART_BASE_MS * 2 ** Math.min(16, this.#failedStarts - 1));
     this.#restMono = this.#clock.monoMs() + pauseMs;
-    this.#log(`expected a cpu thread to start, it did not; next try in ${pauseMs} ms`, cause);
-  }
-
-  #threadLost(cause: ErrorData): void {
-    this.#log('a cpu thread ended and is replaced when there is work', cause);
-    this.#options.onThreadLost(cause);
-  }
-
-  #log(msg: string, error: ErrorData): void {
-    this.#options.onLog({ level: 'warn', atMs: this.#clock.wallMs(), msg, fields: { error } });
+    const msg = `expected a cpu thread to start, it did not; next try in ${pauseMs} ms`;
+    this.#options.onLog({ level: 'warn', atMs: this.#clock.wallMs(), msg, fields: { error: cause } });
   }
 }

@@ -34,6 +34,8 @@ const NO_ORDERS: readonly ExecuteOrder[] = [];
 export class CpuSlot {
   /** Reused until the thread it ends is ended. */
   signal = { signal: new BatchSignal() };
+  /** Somebody looks at what the thread does, in order to end it. */
+  looking = false;
   /** Why the thread of this batch ends, in its own words. */
   lastWords: ErrorData | null = null;
   /** When `check` wants to be called next. */
@@ -76,15 +78,15 @@ export class CpuSlot {
     return this.#region !== null && this.#region.threadId() !== 0;
   }
 
-  /** Task of the order that runs now and has no outcome yet. */
-  get runningTask(): string | undefined {
-    const running = this.#region?.running() ?? -1;
-    return running < 0 || this.#settled[running] === 1 ? undefined : this.#orders[running]?.task;
+  /** The order that runs now and has no outcome yet. */
+  get running(): ExecuteOrder | undefined {
+    return this.#openOrder(this.#region?.running() ?? -1);
   }
 
   /** Takes a batch in; the caller sends it. */
   open(batch: number, orders: readonly ExecuteOrder[], region: CpuRegion, nowMono: number): void {
     region.open(batch);
+    this.looking = false;
     this.lastWords = null;
     this.#batch = batch;
     this.#orders = orders;
@@ -142,7 +144,7 @@ export class CpuSlot {
     const order = this.#openOrder(running);
     const reason = order === undefined ? null : (region?.stopReason(running) ?? null);
     if (order !== undefined && reason !== null) {
-      this.#give(running, stopped(order, reason, this.#runningMs(nowMono)), true);
+      this.#give(running, stopped(order, reason, this.#runningMs(nowMono), cause), true);
     }
     this.interrupt(cause);
   }

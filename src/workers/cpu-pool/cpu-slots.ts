@@ -10,7 +10,9 @@
 import type { AbortReason, ExecuteOrder } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import { assertNever, ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
+import { placeText, type ThreadSight } from '../../actors/kernel/index.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
+import type { BlockedFields } from '../blocked-thread.ts';
 import { BatchSignal, CpuExecutor, type CpuExecutorOptions } from './cpu-executor.ts';
 import { type CpuWorkerData, parseAnswer, parseThreadMessage, sharedClockOffsetMs } from './cpu-protocol.ts';
 import { RegionStock } from './cpu-region.ts';
@@ -27,7 +29,8 @@ export interface CpuSlotsOptions
   readonly onFree: () => void;
   /** The task has cost a thread. */
   readonly onSuspect: (task: string) => void;
-  readonly onThreadLost: (cause: ErrorData) => void;
+  /** `fields`: the run that it was lost with, and where that stood, for the log. */
+  readonly onThreadLost: (cause: ErrorData, fields: BlockedFields) => void;
   /** A thread is alive and answers. */
   readonly onStarted: () => void;
   readonly onFailedStart: (cause: ErrorData) => void;
@@ -40,10 +43,9 @@ const LAST_BATCH = 0x7fff_ffff;
 
 const BAD_ANSWER = lostBecause('expected rows of outcomes from the cpu thread, got something else');
 const REFUSED = lostBecause('the cpu thread was ending when the batch arrived');
-const FORCED = lostBecause(
-  'the cpu thread was ended by force, because a run on it did not stop when told to',
-);
+const FORCED = 'the cpu thread was ended by force, because a run on it did not stop when told to';
 const NOT_STARTED = lostBecause('the cpu thread ended while it started');
+const NOT_RUNNING: BlockedFields = {};
 const POOL_ENDED = lostBecause('the cpu pool was ended');
 
 export class CpuSlots {
@@ -72,7 +74,7 @@ export class CpuSlots {
       workerData: { ...options.workerData, memory: this.#regions.memory },
       onMessage: (message) => this.#hear(message),
       onThreadGone: () => this.#rescueSoon(),
-      onFault: (cause) => this.#threadLost(cause),
+      onFault: (cause) => this.#threadLost(cause, NOT_RUNNING),
     });
   }
 
@@ -136,7 +138,7 @@ export class CpuSlots {
     if (slot.batch !== batch) return;
     this.#options.onStarted();
     const rows = parseAnswer(answer);
-    if (rows === undefined) this.#endThread(slot, BAD_ANSWER);
+    if (rows === undefined) this.#endThread(slot, BAD_ANSWER, null);
     else if (slot.answered(rows, this.#clock.monoMs(), REFUSED)) this.#free(slot);
     else this.#timer.arm(slot.dueMono);
   }
@@ -144,22 +146,22 @@ export class CpuSlots {
   /** Piscina gave the batch up, because its thread is gone. */
   #lost(slot: CpuSlot, batch: number, thrown: unknown): void {
     if (slot.batch !== batch) return;
-    const { begun, runningTask } = slot;
+    const { begun, running } = slot;
     const cause = slot.lastWords ?? lostBecause(`the cpu thread ended: ${toErrorData(thrown).message}`);
-    if (runningTask !== undefined) this.#options.onSuspect(runningTask);
+    if (running !== undefined) this.#options.onSuspect(running.task);
     slot.lost(cause, this.#clock.monoMs());
-    this.#threadLost(cause);
+    this.#threadLost(cause, runFields(running));
     if (!begun) this.#options.onFailedStart(cause);
     this.#free(slot);
   }
 
   /** Ends a thread by force and makes its slot free at once, however long the thread takes to end. */
-  #endThread(slot: CpuSlot, cause: ErrorData): void {
+  #endThread(slot: CpuSlot, cause: ErrorData, sight: ThreadSight | null): void {
     const { signal } = slot.signal;
     slot.signal = { signal: new BatchSignal() };
-    const { begun, runningTask } = slot;
+    const { begun, running } = slot;
     const threadId = slot.region?.threadId() ?? 0;
-    if (runningTask !== undefined) this.#options.onSuspect(runningTask);
+    if (running !== undefined) this.#options.onSuspect(running.task);
     slot.giveUp(cause, this.#clock.monoMs());
     const region = slot.close();
     // Before the abort, which takes the thread out of Piscina's list.
@@ -169,7 +171,7 @@ export class CpuSlots {
       this.#options.onFree();
     });
     signal.abort(cause.message);
-    this.#threadLost(cause);
+    this.#threadLost(cause, { ...runFields(running), ...(sight?.stack ? { stack: sight.stack } : {}) });
     if (!begun) this.#options.onFailedStart(cause);
     this.#busy--;
     this.#options.onFree();
@@ -190,8 +192,22 @@ export class CpuSlots {
   };
 
   #check(slot: CpuSlot, nowMono: number): void {
-    if (slot.check(nowMono) === SlotNeed.EndThread) this.#endThread(slot, FORCED);
-    else this.#timer.arm(slot.dueMono);
+    if (slot.check(nowMono) !== SlotNeed.EndThread) this.#timer.arm(slot.dueMono);
+    else if (!slot.looking) void this.#lookAndEnd(slot);
+  }
+
+  /** Looks at what keeps the thread from stopping, so that it can be told; ends it unless it has stopped meanwhile. */
+  async #lookAndEnd(slot: CpuSlot): Promise<void> {
+    const { batch } = slot;
+    slot.looking = true;
+    const sight = await this.executor.look(slot.region?.threadId() ?? 0);
+    if (slot.batch !== batch) return;
+    slot.looking = false;
+    if (slot.check(this.#clock.monoMs()) === SlotNeed.EndThread) {
+      this.#endThread(slot, lostBecause(FORCED + placeText(sight)), sight);
+    } else {
+      this.#timer.arm(slot.dueMono);
+    }
   }
 
   #hear(message: unknown): void {
@@ -206,7 +222,7 @@ export class CpuSlots {
       case 'ending': {
         for (const task of heard.tasks) this.#options.onSuspect(task);
         const slot = this.#slotOf(heard.batch);
-        if (slot === undefined) this.#threadLost(heard.cause);
+        if (slot === undefined) this.#threadLost(heard.cause, NOT_RUNNING);
         else slot.lastWords = heard.cause;
         return;
       }
@@ -234,14 +250,18 @@ export class CpuSlots {
       this.#rescuePending = false;
       for (const slot of this.#slots) {
         if (this.#busy <= this.executor.threads) return;
-        if (slot.busy && !slot.begun) this.#endThread(slot, NOT_STARTED);
+        if (slot.busy && !slot.begun) this.#endThread(slot, NOT_STARTED, null);
       }
     });
   }
 
-  #threadLost(cause: ErrorData): void {
-    if (!this.#destroyed) this.#options.onThreadLost(cause);
+  #threadLost(cause: ErrorData, fields: BlockedFields): void {
+    if (!this.#destroyed) this.#options.onThreadLost(cause, fields);
   }
+}
+
+function runFields(order: ExecuteOrder | undefined): BlockedFields {
+  return order === undefined ? {} : { task: order.task, run: order.run };
 }
 
 function lostBecause(message: string): ErrorData {

@@ -3,11 +3,13 @@
  * a throw in a timer, a rejection nobody handles, a call of `process.exit`.
  *
  * Each run is started within an async context that carries its id, and the runtime gives that context back
- * when it reports an error; so the error is known to be that run's, and the run fails with it. Only threads
- * with users' modules have a guard: the context costs every promise a little.
+ * when it reports an error; so the error is known to be that run's, and the run fails with it. Who looks at the
+ * thread from outside is told the run as well. Only threads with users' modules have a guard: the context costs
+ * every promise a little.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ColibriError, toErrorData } from '../../actors/kernel/errors.ts';
+import { tellOwner } from '../../actors/kernel/index.ts';
 
 export interface GuardHandlers {
   /** An error that belongs to a run, which may have ended already. */
@@ -55,12 +57,14 @@ export function guardThread({ onOwned, onUnowned }: GuardHandlers): ThreadGuard 
   process.on('uncaughtException', onUncaught);
   process.on('unhandledRejection', onRejection);
   setExit(exit);
+  const tellNobody = tellOwner(() => owner.getStore());
   return {
     runAs: (run, start) => owner.run(run, start),
     close() {
       process.off('uncaughtException', onUncaught);
       process.off('unhandledRejection', onRejection);
       setExit(realExit);
+      tellNobody();
     },
   };
 }

@@ -38,6 +38,7 @@ import { LogLimiter } from '../log-limiter.ts';
 import { failed, interrupted, stopped } from '../outcomes.ts';
 import type { Registry } from '../registry.ts';
 import { runHandler } from '../run-handler.ts';
+import type { BegunRun } from './begun-run.ts';
 import { type GuardHandlers, guardThread, type ThreadGuard } from './guard-thread.ts';
 import { ioChecks } from './io-checks.ts';
 
@@ -51,6 +52,8 @@ export interface IoActorOptions {
   readonly maxSlots?: number;
   /** How far the journal has come: orders that say so wait for it. */
   readonly mark?: SharedMark;
+  /** Where it notes which handler it has called; for a thread with users' modules. */
+  readonly begun?: BegunRun;
   /** Attributes stray errors to their runs; for a thread with users' modules. Default: on for `guest`. */
   readonly guard?: ((handlers: GuardHandlers) => ThreadGuard) | null;
   readonly clock?: Clock;
@@ -90,6 +93,7 @@ class IoActor implements Behaviour<IoMessages> {
   readonly #telemetry: ActorRef<TelemetryMessages> | null;
   readonly #host: ContextHost;
   readonly #guard: ThreadGuard | null;
+  readonly #begun: BegunRun | null;
   readonly #limiter: LogLimiter;
   readonly #live = new Map<string, LiveRun>();
   /** Not reported yet: what ended in this turn. */
@@ -103,6 +107,7 @@ class IoActor implements Behaviour<IoMessages> {
     this.#monoMs = () => clock.monoMs();
     this.#registry = options.registry;
     this.#mark = options.mark ?? null;
+    this.#begun = options.begun ?? null;
     this.#runs = context.ref<RunsMessages>(options.reportTo);
     const logTo = options.logTo === undefined ? 'telemetry' : options.logTo;
     this.#telemetry = logTo === null ? null : context.ref<TelemetryMessages>(logTo);
@@ -204,7 +209,9 @@ class IoActor implements Behaviour<IoMessages> {
       return;
     }
     const { order, context } = live;
+    this.#begun?.enter(order.run);
     const outcome = runHandler({ handle, order, context, monoMs: this.#monoMs });
+    this.#begun?.leave();
     if (outcome instanceof Promise) outcome.then((settled) => this.#settle(live, settled));
     else this.#settle(live, outcome);
   }

@@ -17,7 +17,7 @@ import type { Clock } from '../../actors/kernel/clock.ts';
 import { Delivery } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import { BusyMeter } from '../busy-meter.ts';
-import { interrupted, stopped } from '../outcomes.ts';
+import { blockedThread, interrupted, stopped } from '../outcomes.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
 import type { IoPoolOptions } from './io-pool-options.ts';
 import { KillReceipts } from './kill-receipts.ts';
@@ -49,6 +49,8 @@ export class IoPool implements Pool {
   #closed = false;
   /** From `onStuck` to `threadLost`. */
   #stuck = false;
+  /** Orders of that time that were given up, and that the thread may still be busy with. */
+  #givenUp: ExecuteOrder[] = [];
   #drained: (() => void)[] = [];
   #destroyed: Promise<void> | null = null;
   readonly #receipts = new KillReceipts();
@@ -130,6 +132,11 @@ export class IoPool implements Pool {
     return true;
   }
 
+  /** All that may be running on its thread. */
+  get inFlight(): readonly ExecuteOrder[] {
+    return [...this.#held.all().map(({ order }) => order), ...this.#givenUp];
+  }
+
   /** True while it owes an outcome for this run. */
   holds(run: string): boolean {
     return this.#held.get(run) !== undefined;
@@ -165,19 +172,20 @@ export class IoPool implements Pool {
 
   /**
    * The thread ended. Every order still held becomes `interrupted`, but one that was told to stop has
-   * stopped. To be called before orders go to its replacement, and after the last outcome of the old one.
+   * stopped, and `blockedBy`, the run for which the thread was ended, has failed. To be called before orders go to its
+   * replacement, and after the last outcome of the old one.
    */
-  threadLost(cause: ErrorData): void {
+  threadLost(cause: ErrorData, blockedBy: string | null = null): void {
     this.#stuck = false;
+    this.#givenUp = [];
     this.#receipts.clear();
     const nowMono = this.#clock.monoMs();
     for (const held of this.#held.all()) {
       const ranMs = nowMono - held.startMono;
       const { order, reason } = held;
-      this.#give(
-        held,
-        reason === null ? interrupted(order, cause, ranMs) : stopped(order, reason, ranMs, cause),
-      );
+      if (reason !== null) this.#give(held, stopped(order, reason, ranMs, cause));
+      else if (order.run === blockedBy) this.#give(held, blockedThread(order, cause, ranMs));
+      else this.#give(held, interrupted(order, cause, ranMs));
     }
     this.wake();
   }
@@ -294,6 +302,7 @@ export class IoPool implements Pool {
     const { order, reason } = held;
     const first = !this.#stuck;
     this.#stuck = true;
+    if (held.phase !== HoldPhase.Unsent) this.#givenUp.push(order);
     const ranMs = nowMono - held.startMono;
     const missed =
       held.phase === HoldPhase.Unsent

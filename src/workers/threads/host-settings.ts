@@ -17,4 +17,6 @@ export interface HostSettings {
   readonly control: { readonly socketPath: string };
   readonly io: { readonly maxSlots: number };
   readonly modules: readonly UserModule[];
+  /** Memory of the `BegunRun` of the thread that runs them. */
+  readonly begun: SharedArrayBuffer;
 }

@@ -18,6 +18,7 @@ import {
 } from '../../actors/protocol.ts';
 import { captureOutput } from '../capture-output.ts';
 import type { OfferItems } from '../handlers/index.ts';
+import { BegunRun } from '../io-pool/begun-run.ts';
 import { ioActor } from '../io-pool/io-actor.ts';
 import { LogLimiter } from '../log-limiter.ts';
 import { Registry } from '../registry.ts';
@@ -66,6 +67,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         reportTo: 'runs',
         maxSlots: settings.io.maxSlots,
         mark,
+        begun: new BegunRun(settings.begun),
       }),
   };
 }
