@@ -2,8 +2,8 @@
 import { type BenchRow, rounded } from './bench-row.ts';
 import type { MaxAndMedian, ProcessSummary } from './sample-process.ts';
 
-/** The figure must be at most this, or below it. */
-export type Bound = { readonly atMost: number } | { readonly below: number };
+/** The figure must be at most this, below it, or at least this. */
+export type Bound = { readonly atMost: number } | { readonly below: number } | { readonly atLeast: number };
 
 export interface BoundedRow extends BenchRow {
   /** Of memory: `value` is the maximum. */
@@ -26,7 +26,7 @@ export interface Figure {
 
 /** The bound is held against the figure itself, not against what is left of it after rounding. */
 export function figureRow({ name, unit, value, median, bound, note }: Figure): BoundedRow {
-  const met = bound === undefined || ('atMost' in bound ? value <= bound.atMost : value < bound.below);
+  const met = bound === undefined || isMet(value, bound);
   const notes = [
     ...(median === undefined ? [] : [`median ${rounded(median)}`]),
     ...(bound === undefined ? [] : [`${boundText(bound)}: ${met ? 'met' : 'NOT met'}`]),
@@ -68,6 +68,12 @@ export function processRows(name: string, summary: ProcessSummary, bounds: Proce
   ];
 }
 
+function isMet(value: number, bound: Bound): boolean {
+  if ('atMost' in bound) return value <= bound.atMost;
+  return 'below' in bound ? value < bound.below : value >= bound.atLeast;
+}
+
 function boundText(bound: Bound): string {
-  return 'atMost' in bound ? `≤ ${bound.atMost}` : `< ${bound.below}`;
+  if ('atMost' in bound) return `≤ ${rounded(bound.atMost)}`;
+  return 'below' in bound ? `< ${bound.below}` : `≥ ${bound.atLeast}`;
 }

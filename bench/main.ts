@@ -55,6 +55,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./daemon-files.ts')).benchCompressInDaemon(options),
   },
   {
+    name: 'mixed',
+    what: 'half waits, half hashes, 50 in flight, light and heavy; beside Piscina and p-queue; ten minutes',
+    long: true,
+    run: async (options) => (await import('./mixed.ts')).benchMixed(options),
+  },
+  {
     name: 'journal',
     what: 'durable no-op runs and acknowledged triggers, beside BullMQ on a local Redis and bare SQLite',
     long: true,

@@ -24,6 +24,8 @@ test('a bound is held against the figure and not against what is left of it afte
   assert.match(row(40.001, { atMost: 40 }).note!, /≤ 40: NOT met/);
   assert.equal(row(40, { atMost: 40 }).met, true);
   assert.equal(row(0.5, { below: 0.5 }).met, false);
+  assert.equal(row(27_403.6, { atLeast: 27_404 }).met, false);
+  assert.match(row(27_404, { atLeast: 27_404 }).note!, /≥ 27404: met/);
   assert.equal('met' in row(1, undefined), false);
 });
 
