@@ -263,7 +263,10 @@ export function wireDaemon(options: WiringOptions): Wiring {
           begun.leave();
           for (const pool of held) pool.threadLost(cause, run);
         },
-        onRestarted: () => options.onRestarted(name),
+        onRestarted() {
+          for (const pool of held) pool.threadReady();
+          options.onRestarted(name);
+        },
         onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
       }),
     );

@@ -95,6 +95,26 @@ test('an order told to stop before its thread was lost has stopped, and is not r
   assert.equal(pool.active, 0);
 });
 
+test('orders given up while a new thread takes long to start do not keep it from getting the next ones', async () => {
+  const { pool, clock, ready, sent, outcomes, stuck } = rig();
+  pool.threadLost({ code: 'thread-lost', message: 'replaced' });
+  ready.push(order('a', { timeoutMs: 50 }), order('b', { timeoutMs: 50 }), order('c'));
+  pool.wake();
+  await turn();
+  await clock.advance(250);
+  assert.deepEqual([outcomes.length, stuck.length], [2, 1]);
+  await turn();
+  assert.equal(kinds(sent).includes('execute c'), false);
+  pool.threadReady();
+  await turn();
+  assert.deepEqual(kinds(sent).slice(-1), ['execute c']);
+  assert.deepEqual(
+    kinds(sent).filter((kind) => kind.startsWith('kill')),
+    ['kill a', 'kill b'],
+    'what was given up is told to stop once it is there',
+  );
+});
+
 test('the run for which the thread was ended has failed; the others are not to blame', async () => {
   const { pool, clock, ready, outcomes } = rig({ slots: 4 });
   ready.push(order('given-up', { timeoutMs: 50 }), order('blocks'), order('beside'), order('told'));

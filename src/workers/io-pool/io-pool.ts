@@ -47,7 +47,7 @@ export class IoPool implements Pool {
   #owing = false;
   #slots: number;
   #closed = false;
-  /** From `onStuck` to `threadLost`. */
+  /** From `onStuck` to `threadLost`, or to `threadReady` where there was no thread yet. */
   #stuck = false;
   /** Orders of that time that were given up, and that the thread may still be busy with. */
   #givenUp: ExecuteOrder[] = [];
@@ -187,6 +187,16 @@ export class IoPool implements Pool {
       else if (order.run === blockedBy) this.#give(held, blockedThread(order, cause, ranMs));
       else this.#give(held, interrupted(order, cause, ranMs));
     }
+    this.wake();
+  }
+
+  /**
+   * The thread is there again. Where it took longer to start than an order may take, the order was given up meanwhile;
+   * it lies there with the word to stop behind it, and nothing is to be replaced for it.
+   */
+  threadReady(): void {
+    this.#stuck = false;
+    this.#givenUp = [];
     this.wake();
   }
 
