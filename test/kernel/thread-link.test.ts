@@ -46,7 +46,7 @@ const endings = {
   exit: /exit with code 3/,
   timer: /thrown in a timer/,
   heap: /memory/,
-  spin: /sign of life.* blocked, at .*actors\.ts:/,
+  spin: /sign of life.* event loop is blocked/,
   escalate: /once too often/,
 } as const;
 

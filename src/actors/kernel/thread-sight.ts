@@ -10,14 +10,14 @@ import { systemClock } from './clock.ts';
 import { cutText } from './errors.ts';
 
 export interface ThreadSight {
-  /** Calls, innermost first, one a line; empty: nothing ran; null: no answer, so it is inside a native call. */
+  /** Calls, innermost first, one a line; empty: nothing ran; null: no answer, as from inside a native call. */
   readonly stack: string | null;
   /** For whom the code runs, where the thread tells it (`tellOwner`). */
   readonly owner: string | null;
 }
 
-/** JavaScript answers within milliseconds; both cores may be busy. */
-const LOOK_MS = 200;
+/** JavaScript answers within milliseconds where it gets a core. */
+const LOOK_MS = 500;
 const FRAMES = 24;
 /** Of the expression: the function, and the call of it. */
 const OWN_FRAMES = 2;
@@ -72,7 +72,7 @@ export async function lookAtThread(thread: Worker): Promise<ThreadSight | null> 
 /** Where a thread that is blocked stands, as the end of a sentence about it. */
 export function placeText(sight: ThreadSight | null): string {
   if (sight === null || sight.stack === '') return '';
-  if (sight.stack === null) return ', inside a native call';
+  if (sight.stack === null) return ', as it seems inside a native call';
   const frames = sight.stack.split('\n');
   // What the runtime itself provides, such as `Array.sort`, has no line.
   return `, ${frames.find((frame) => /:\d+:\d+\)?$/.test(frame)) ?? frames[0]}`;
