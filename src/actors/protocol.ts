@@ -5,6 +5,7 @@
 import type { AbortReason, ExecuteOrder, Outcome, PoolName } from './execution.ts';
 import type { ErrorData } from './kernel/errors.ts';
 import type { MailboxPolicy } from './kernel/index.ts';
+import type { BoundKind } from './runs/bounds.ts';
 import type { RunState } from './runs/run-states.ts';
 
 export const ActorName = {
@@ -174,6 +175,8 @@ export interface TaskView {
   readonly name: string;
   readonly kind: 'cpu' | 'io';
   readonly handler: string;
+  /** Whose bounds it shares; null: of none. */
+  readonly group: string | null;
   /** As a person wrote it: `*\/5 * * * * *`, `every 5s`, `at 2026-…`, or null. */
   readonly schedule: string | null;
   /** Null: nothing bounds it. */
@@ -192,6 +195,33 @@ export interface QueueView {
   readonly depth: number;
   readonly capacity: number;
   readonly rejected: number;
+}
+
+/** Queues that tell their sources to wait: scans of the ready queue, the pools of the journal. */
+export const PRESSED_QUEUES = ['ready', 'journal'] as const;
+export type PressedQueue = (typeof PRESSED_QUEUES)[number];
+
+export interface PressureView {
+  readonly queue: PressedQueue;
+  /** Its sources wait. */
+  readonly isHigh: boolean;
+  /** How often they had to. */
+  readonly rises: number;
+}
+
+/** A bound of the config on runs at one time. */
+export interface BoundView {
+  readonly kind: BoundKind;
+  /** Of the group or the task; empty for the bound of all runs. */
+  readonly name: string;
+  /** Runs at once; of a key, those of each. Null: it has a rate alone. */
+  readonly concurrency: number | null;
+  /** Whether it has a rate. */
+  readonly rated: boolean;
+  /** Runs on slots that it counts. */
+  readonly active: number;
+  /** Ready runs that it holds back, and no bound around it does. */
+  readonly held: number;
 }
 
 export interface PoolView {
@@ -214,6 +244,8 @@ export interface RuntimeView {
   readonly stopping: boolean;
   readonly queues: readonly QueueView[];
   readonly pools: readonly PoolView[];
+  readonly bounds: readonly BoundView[];
+  readonly pressures: readonly PressureView[];
   readonly tasks: readonly TaskView[];
   readonly liveRuns: number;
   readonly threadRestarts: Readonly<Record<string, number>>;
@@ -314,8 +346,15 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** What became of a reload. Only `unchanged` is one without a fault. */
+/** What became of a reload: carried out, or refused and nothing has changed. */
 export type ReloadReply =
+  | {
+      readonly outcome: 'taken-up';
+      readonly version: string | null;
+      readonly tasks: number;
+      readonly changes: readonly string[];
+      readonly more: number;
+    }
   | { readonly outcome: 'unchanged'; readonly version: string | null; readonly tasks: number }
   | { readonly outcome: 'invalid'; readonly problems: readonly ConfigProblem[] }
   | {

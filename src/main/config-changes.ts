@@ -12,6 +12,9 @@ const KEYS: Readonly<Record<string, string>> = {
   sizing: 'slots',
   modules: 'handlers',
   metrics: 'metrics.listen',
+  ageingMs: 'ageing_seconds',
+  high: 'high_water',
+  low: 'low_water',
 };
 
 /**
@@ -24,6 +27,24 @@ export function configChanges(before: Config, after: Config): string[] {
   const keys = new Set<string>();
   collectKeys(old, fresh, '', keys);
   return [...[...keys].map((key) => `${key} changed`), ...taskChanges(before.tasks, after.tasks)];
+}
+
+/** `config` with all that a running daemon can take up as it is in `other`. */
+export function withBoundsOf(config: Config, other: Config): Config {
+  const { version, concurrency, groups } = other;
+  const { ageingMs } = other.queues.ready;
+  const tasks = new Map(other.tasks.map((task) => [task.name, task]));
+  return {
+    ...config,
+    version,
+    concurrency,
+    groups,
+    queues: { ...config.queues, ready: { ...config.queues.ready, ageingMs } },
+    tasks: config.tasks.map((task) => {
+      const { group, bounds, priority } = tasks.get(task.name) ?? task;
+      return { ...task, group, bounds, priority };
+    }),
+  };
 }
 
 function taskChanges(before: Config['tasks'], after: Config['tasks']): string[] {
@@ -51,8 +72,9 @@ function collectKeys(before: unknown, after: unknown, path: string, keys: Set<st
 }
 
 function pathOf(path: string, name: string): string {
-  // One key of the file for host and port; two keys beside the capacity that is made of them.
-  if (path === KEYS.metrics || name === 'rates') return path;
+  // One key of the file for host and port, as for a rate; two keys beside what is made of them.
+  if (path === KEYS.metrics || /^groups\..*\.rate$/.test(path) || name === 'rates' || name === 'watermarks')
+    return path;
   const key =
     path === 'groups' ? name : (KEYS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   return path === '' ? key : `${path}.${key}`;

@@ -1,17 +1,20 @@
 /**
- * Reloading the config: reads the file anew and says what came of it. This version can take up a new config at a start
- * only, so that a config that differs is refused as one that is wrong; in either case nothing has changed.
+ * Reloading the config: reads the file anew and says what came of it. Bounds on runs at one time, priorities and the version
+ * are taken up at once. Of anything else this version can take up a change at a start only, so that such a config is refused
+ * as one that is wrong; in either case nothing has changed.
  */
 import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
 import type { ConfigProblem, LogRecord, ReloadReply } from '../actors/protocol.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
-import { configChanges } from './config-changes.ts';
+import { configChanges, withBoundsOf } from './config-changes.ts';
 
 export interface ReloaderOptions {
-  /** In use. */
+  /** In use at the start. */
   readonly config: Config;
   /** Null for a daemon that was made in code. */
   readonly load: (() => Promise<LoadedConfig>) | null;
+  /** Takes up the bounds of a config that differs in nothing else. */
+  readonly onBounds: (config: Config) => void;
   readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
   /** Collects what a reload leaves behind: some MB, of which the next ones must not make more. */
   readonly tidy: () => void;
@@ -24,9 +27,16 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   #running: Promise<ReloadReply> | null = null;
   #ok = true;
+  #config: Config;
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
+    this.#config = options.config;
+  }
+
+  /** In use. */
+  get config(): Config {
+    return this.#config;
   }
 
   /** Whether the last reload found nothing wrong; true where there was none. */
@@ -64,21 +74,22 @@ export class Reloader {
       }
       reply = { outcome: 'invalid', problems };
     }
-    this.#ok = reply.outcome === 'unchanged';
+    this.#ok = reply.outcome === 'unchanged' || reply.outcome === 'taken-up';
     this.#tell(reply);
     return reply;
   }
 
   #compare(fresh: Config): ReloadReply {
-    const { config } = this.#options;
+    const config = this.#config;
     const changes = configChanges(config, fresh);
-    if (changes.length === 0)
-      return { outcome: 'unchanged', version: config.version, tasks: config.tasks.length };
-    return {
-      outcome: 'differs',
-      changes: changes.slice(0, NAMED),
-      more: Math.max(0, changes.length - NAMED),
-    };
+    const { version, tasks } = fresh;
+    if (changes.length === 0) return { outcome: 'unchanged', version, tasks: tasks.length };
+    const named = { changes: changes.slice(0, NAMED), more: Math.max(0, changes.length - NAMED) };
+    if (configChanges(config, withBoundsOf(fresh, config)).length > 0)
+      return { outcome: 'differs', ...named };
+    this.#options.onBounds(fresh);
+    this.#config = fresh;
+    return { outcome: 'taken-up', version, tasks: tasks.length, ...named };
   }
 
   #tell(reply: ReloadReply): void {
@@ -93,6 +104,10 @@ export class Reloader {
           problems: reply.problems.length,
           first,
         });
+      }
+      case 'taken-up': {
+        const { changes, more } = reply;
+        return log('info', 'reload: taken up', { changes, more });
       }
       case 'differs': {
         const { changes, more } = reply;

@@ -1,5 +1,6 @@
 /** From the config's tasks to what the runs and the scheduler need of them. Pure. */
-import type { RunsTask } from '../actors/runs/index.ts';
+import type { RunsTask, TaskBounds } from '../actors/runs/index.ts';
+import { keyReader } from './concurrency-key.ts';
 import type { TaskSpec } from './config/index.ts';
 import { scheduleText } from './schedule/index.ts';
 
@@ -19,5 +20,13 @@ export function runsTask(spec: TaskSpec): RunsTask {
     onInterrupted: spec.onInterrupted,
     group: spec.group,
     priority: spec.priority,
+    ...(spec.bounds === null ? {} : { bounds: boundsOf(spec.bounds) }),
+  };
+}
+
+function boundsOf({ concurrency, key }: NonNullable<TaskSpec['bounds']>): TaskBounds {
+  return {
+    concurrency,
+    key: key === null ? null : { concurrency: key.concurrency, keyOf: keyReader(key.parts) },
   };
 }

@@ -134,6 +134,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     random: options.random,
     tasks: config.tasks.map(runsTask),
     groups: config.groups,
+    bounds: { concurrency: config.concurrency, ageingMs: config.queues.ready.ageingMs },
     queues: config.queues,
     byteLimits: runsByteLimits(config.memory.budgetBytes),
     durable: config.store.kind !== 'memory',
@@ -148,6 +149,11 @@ export function wireDaemon(options: WiringOptions): Wiring {
       const isSent = store.tryTell('record', batch) === Delivery.Delivered;
       if (isSent) embedded?.onRecorded(batch);
       return isSent;
+    },
+    onPressure(queue, isHigh, share) {
+      const fields = { queue, full: Math.round(share * 100) / 100 };
+      if (isHigh) log('warn', 'queue is nearly full, its sources wait', fields);
+      else log('info', 'queue has room again, its sources go on', fields);
     },
     warn: (message, fields) => log('warn', message, fields),
   });
@@ -191,7 +197,16 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const governor = options.early === null ? null : createGovernor(options.early);
   const { version } = options;
   const tidy = options.early === null ? () => {} : () => collector.collect();
-  const reloader = new Reloader({ config, load: options.loadConfig, log, tidy });
+  const reloader = new Reloader({
+    config,
+    load: options.loadConfig,
+    onBounds(fresh) {
+      const { concurrency, groups, queues, tasks } = fresh;
+      runs.rebound({ concurrency, groups, ageingMs: queues.ready.ageingMs }, tasks.map(runsTask));
+    },
+    log,
+    tidy,
+  });
   const size = new SizeReport({ config, system, router, runs, cpu, io, governor });
   const report = new RuntimeReport({
     version,

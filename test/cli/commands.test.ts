@@ -11,6 +11,7 @@ import { type CliRig, cliRig } from './fixtures.ts';
 const taskView = {
   kind: 'cpu',
   handler: 'hash',
+  group: null,
   schedule: null,
   window: null,
   nextAtMs: null,

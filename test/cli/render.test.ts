@@ -57,6 +57,7 @@ const task: TaskView = {
   name: 'heartbeat',
   kind: 'io',
   handler: 'heartbeat',
+  group: null,
   schedule: 'every 5s',
   window: null,
   nextAtMs: NOW + 4200,

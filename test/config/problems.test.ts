@@ -72,7 +72,7 @@ test('keys: unknown ones at the key with a suggestion, missing ones at their par
   );
   await only(
     'groups: { api: {} }\n',
-    'c.yaml:1:16: groups.api: expected the key "concurrency" (an integer from 1 to 1000000), got none',
+    'c.yaml:1:16: groups.api: expected concurrency, rate or both, got neither; add concurrency: 10',
   );
 });
 

@@ -79,6 +79,8 @@ test('tasks are told apart: added, removed, changed', async () => {
 interface Rig {
   readonly reloader: Reloader;
   readonly lines: (readonly [LogRecord['level'], string, LogRecord['fields']])[];
+  /** What was taken up. */
+  readonly bounds: Config[];
   next: () => Promise<LoadedConfig>;
 }
 
@@ -87,10 +89,12 @@ async function rig(): Promise<Rig> {
     reloader: new Reloader({
       config: await config(BASE),
       load: () => made.next(),
+      onBounds: (fresh) => made.bounds.push(fresh),
       log: (level, msg, fields) => made.lines.push([level, msg, fields]),
       tidy: () => {},
     }),
     lines: [],
+    bounds: [],
     next: () => load(BASE),
   };
   return made;
@@ -157,7 +161,13 @@ test('callers at one time share one reload', async () => {
 });
 
 test('a daemon that was made in code has nothing to reload', async () => {
-  const reloader = new Reloader({ config: await config(BASE), load: null, log: () => {}, tidy: () => {} });
+  const reloader = new Reloader({
+    config: await config(BASE),
+    load: null,
+    onBounds: () => {},
+    log: () => {},
+    tidy: () => {},
+  });
   await assert.rejects(reloader.reload(), { code: 'usage' });
   assert.equal(reloader.ok, true);
 });

@@ -109,6 +109,8 @@ export function setup(
     byteLimits?: RunsByteLimits;
     durable?: boolean;
     groups?: RunsOptions['groups'];
+    bounds?: RunsOptions['bounds'];
+    onPressure?: RunsOptions['onPressure'];
     far?: RunsOptions['far'];
     random?: () => number;
     onBatch?: (events: readonly RunEvent[]) => void;
@@ -123,6 +125,8 @@ export function setup(
     random: options.random ?? (() => 0.5),
     tasks,
     groups: options.groups ?? {},
+    ...(options.bounds === undefined ? {} : { bounds: options.bounds }),
+    ...(options.onPressure === undefined ? {} : { onPressure: options.onPressure }),
     queues: {
       ready: { capacity: 100, whenFull: 'block' },
       delayed: { capacity: 100 },

@@ -83,6 +83,7 @@ test('a folder with a face is entered by its face', () => {
     'src/actors/runs/run-states.ts',
     'src/actors/runs/backoff.ts',
     'src/actors/runs/policies.ts',
+    'src/actors/runs/bounds.ts',
     'src/main/config/config.ts',
   ]);
   const wrong = imports.filter(({ from, to }) => {

@@ -68,6 +68,8 @@ export function event(fields: Partial<RunEvent> = {}): RunEvent {
 export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
   return {
     pid: 42,
+    bounds: [],
+    pressures: [],
     version: '0.1.0',
     configVersion: '2026-11-01',
     configFile: '/etc/colibri/config.yaml',

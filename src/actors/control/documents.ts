@@ -69,6 +69,7 @@ export interface TaskDocument {
   readonly name: string;
   readonly kind: string;
   readonly handler: string;
+  readonly group: string | null;
   readonly schedule: string | null;
   /** Null: nothing bounds the schedule. */
   readonly window: {
@@ -119,6 +120,17 @@ export interface StatusDocument {
     readonly threads: number;
     readonly busy_ratio: number;
   }[];
+  /** Bounds on runs at one time: of `all`, of a `group`, a `task`, or a `key` of a task, and the ready runs each holds back. */
+  readonly bounds: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly concurrency: number | null;
+    readonly rated: boolean;
+    readonly active: number;
+    readonly held: number;
+  }[];
+  /** Queues that tell their sources to wait while they are nearly full. */
+  readonly pressures: readonly { readonly queue: string; readonly high: boolean; readonly times: number }[];
   /** Bytes; `steps`: what the memory governor did. */
   readonly memory: RuntimeView['memory'];
   readonly store: StoreView;
@@ -166,6 +178,7 @@ export function taskDocument(view: TaskView): TaskDocument {
     name: view.name,
     kind: view.kind,
     handler: view.handler,
+    group: view.group,
     schedule: view.schedule,
     window: windowDocument(view.window),
     next_at: isoOrNull(view.nextAtMs),
@@ -224,6 +237,8 @@ export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument
       threads,
       busy_ratio: busyRatio,
     })),
+    bounds: view.bounds,
+    pressures: view.pressures.map(({ queue, isHigh, rises }) => ({ queue, high: isHigh, times: rises })),
     memory: view.memory,
     store: view.store,
     loop_delay_seconds: view.loopDelay,

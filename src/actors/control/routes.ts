@@ -85,6 +85,10 @@ async function reload({ runs }: RouteContext): Promise<unknown> {
   switch (reply.outcome) {
     case 'unchanged':
       return { changed: false, config_version: reply.version, tasks: reply.tasks };
+    case 'taken-up': {
+      const { version, tasks, changes, more } = reply;
+      return { changed: true, config_version: version, tasks, changes, more };
+    }
     case 'invalid':
       throw new ConfigRefused(reply.problems);
     case 'differs': {

@@ -39,9 +39,11 @@ export { type EarlierStep, type RerunChoice, stepsTakenOver } from './rerun.ts';
 export { isStepOver, STEP_STATES, STEP_TRANSITIONS, type StepEnd, StepState } from './step-states.ts';
 export {
   FLOW_FIELDS,
+  type FlowField,
   parseSource,
   parseTemplateText,
   type TemplateScope,
+  type TextPart,
   type ValueSource,
 } from './template-text.ts';
 export {

@@ -46,10 +46,11 @@ export class FlowMeter {
     this.#newer = new HalfWindow(this.#countedMono);
   }
 
-  /** A run has become ready; so many are now. */
-  arrived(depth: number): void {
+  /** A run has become ready; so many are now. Gives the instant, monotonic: the clock is looked at once for both. */
+  arrived(depth: number): number {
     this.#count(depth);
     this.#newer.arrivals++;
+    return this.#countedMono;
   }
 
   /** A run is not ready any more; so many are left. */

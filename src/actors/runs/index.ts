@@ -1,5 +1,7 @@
 export { type BackoffPolicy, backoffMs } from './backoff.ts';
+export type { BoundKind, Bounds, GroupBounds, KeyBound, RateSpec, TaskBounds } from './bounds.ts';
 export { type RunsByteLimits, runsByteLimits } from './byte-limits.ts';
+export { MAX_KEYS } from './key-lanes.ts';
 export { RUN_BYTES } from './live-bytes.ts';
 export { occurrenceId } from './occurrence.ts';
 export { SCAN_HANDLER } from './order.ts';
@@ -8,7 +10,8 @@ export { decideOverlap, OverlapPolicy, WhenFull } from './policies.ts';
 export { isTerminal, RUN_STATES, RUN_TRANSITIONS, RunState, transition } from './run-states.ts';
 export { Runs } from './runs.ts';
 export { runsActor } from './runs-actor.ts';
-export type { RunsBytes, RunsOptions } from './runs-options.ts';
+export { DEFAULT_AGEING_MS, type RunsBytes, type RunsOptions } from './runs-options.ts';
 export { INTERRUPTION_BUDGET } from './settlement.ts';
 export type { RunsTask } from './task-state.ts';
 export { PAYLOAD_LIMIT } from './triggers.ts';
+export { DEFAULT_WATERMARKS, type WatermarksSpec } from './watermarks.ts';

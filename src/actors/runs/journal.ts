@@ -8,7 +8,7 @@
  *                                        └── the store lost it, or could not write ─▶ sent again, same ordinals
  *
  * Bounded: at `maxUnrecorded` transitions or `maxBytes` without an acknowledgement the journal is `blocked`: no slot
- * takes work and nothing new is taken in until the store has caught up.
+ * takes work and nothing new is taken in until the store has caught up with a quarter of it.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { errorTextLength } from '../kernel/errors.ts';
@@ -16,6 +16,7 @@ import { errorBytes, Ring, textBytes } from '../kernel/index.ts';
 import type { RecordBatch, RunEvent } from '../protocol.ts';
 import type { Run, UnsentEvent, Writable } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
+import { Watermarks } from './watermarks.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -25,6 +26,8 @@ export interface JournalOptions {
   readonly forget: (run: Run) => void;
   /** The journal is not blocked any more. */
   readonly onRoom: () => void;
+  /** It is blocked, or is not any more; `share`: of what it may hold. */
+  readonly onPressure?: (isHigh: boolean, share: number) => void;
   /** False: what is acknowledged is not kept for longer than the process lives, so nobody waits for it. */
   readonly durable: boolean;
   readonly maxUnrecorded?: number;
@@ -34,6 +37,9 @@ export interface JournalOptions {
 /** A batch is sent at the latest at this many transitions or code units of text. */
 const BATCH_EVENTS = 512;
 const BATCH_TEXT = 256 * 1024;
+
+/** Shares of what it may hold without an acknowledgement. */
+const WATERMARKS = { high: 1, low: 0.75 } as const;
 
 /** When the link had no room and no answer is on its way: look again after this time. */
 const RETRY_MS = 5;
@@ -54,6 +60,7 @@ interface Waiter {
 export class Journal {
   readonly #options: JournalOptions;
   readonly #maxUnrecorded: number;
+  readonly #water: Watermarks;
   #events: UnsentEvent[] = [];
   /** Dead letters that are no more, since the last batch. */
   #dropped: string[] = [];
@@ -74,6 +81,10 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#maxUnrecorded = options.maxUnrecorded ?? 20_000;
+    this.#water = new Watermarks(WATERMARKS, (isHigh, share) => {
+      options.onPressure?.(isHigh, share);
+      if (!isHigh) options.onRoom();
+    });
   }
 
   /** Transitions that the store has not acknowledged. */
@@ -91,8 +102,14 @@ export class Journal {
     return this.#bytes;
   }
 
+  /** From when it is full until there is some room again. */
   get blocked(): boolean {
-    return this.unrecorded >= this.#maxUnrecorded || this.#bytes >= this.#options.maxBytes;
+    return this.#water.isHigh;
+  }
+
+  /** How often it became so. */
+  get blocks(): number {
+    return this.#water.rises;
   }
 
   get durable(): boolean {
@@ -142,7 +159,6 @@ export class Journal {
 
   /** The store has everything up to the ordinal `upTo`. */
   recorded(upTo: number): void {
-    const wasBlocked = this.blocked;
     let done = 0;
     for (const batch of this.#sent) {
       const last = batch.first + batch.events.length - 1;
@@ -161,7 +177,7 @@ export class Journal {
       next = this.#waiters.peek();
     }
     if (this.#events.length > 0) this.#schedule();
-    if (wasBlocked && !this.blocked) this.#options.onRoom();
+    this.#measure();
     if (this.unrecorded === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
@@ -259,6 +275,13 @@ export class Journal {
     const bytes = EVENT_BYTES + texts + (isTerminal(event.state) ? run.bytes : 0);
     this.#bytes += bytes - unsent.bytes;
     unsent.bytes = bytes;
+    this.#measure();
+  }
+
+  #measure(): void {
+    this.#water.measure(
+      Math.max(this.unrecorded / this.#maxUnrecorded, this.#bytes / this.#options.maxBytes),
+    );
   }
 
   #retryLater(): void {

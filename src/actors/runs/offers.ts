@@ -1,5 +1,6 @@
 /**
- * Offers of scans: files that were found become runs as far as there is room in the ready queue. What is left is not kept
+ * Offers of scans: files that were found become runs as far as there is room in the ready queue, below its
+ * high watermark where it blocks. What is left is not kept
  * here, because what the store knew of the files when they were offered may not be true any more: where the queue
  * blocks, the answer waits until there is room, and the source offers them anew.
  */
@@ -54,9 +55,10 @@ export class Offers {
     else this.#waiting.push({ reply, answer });
   }
 
-  /** There is room again: not for every single place, for a source that is told has a batch ready. */
+  /** There is room again: below the low watermark, for a source that is told has a batch ready. */
   refill(): void {
-    if (this.#waiting.length === 0 || !this.#options.ready.low) return;
+    const { ready } = this.#options;
+    if (ready.pressed || this.#waiting.length === 0 || ready.full) return;
     for (const { reply, answer } of this.#waiting.splice(0)) answer.ok(reply);
   }
 
@@ -77,7 +79,7 @@ export class Offers {
         known++;
         continue;
       }
-      if (ready.full && whenFull === 'block') {
+      if (whenFull === 'block' && (ready.pressed || ready.full)) {
         return { accepted, known, rejected, rest: items.slice(index).map((item) => item.mark) };
       }
       if (ready.full && whenFull !== 'drop-oldest') {

@@ -2,6 +2,7 @@
 import type { ExecuteOrder, Pool, PoolName, WorkSource } from '../execution.ts';
 import { orderOf } from './order.ts';
 import type { ReadyQueue } from './ready-queue.ts';
+import { NONE } from './ready-tree.ts';
 import type { Run } from './run.ts';
 
 export interface PoolDoorOptions {
@@ -17,6 +18,8 @@ export interface PoolDoorOptions {
 export class PoolDoor {
   readonly #options: PoolDoorOptions;
   readonly #pools = new Map<PoolName, Pool>();
+  /** The run that a pool was last told of, because another one gave way. */
+  readonly #told = new Map<PoolName, Run | null>();
 
   constructor(options: PoolDoorOptions) {
     this.#options = options;
@@ -28,7 +31,10 @@ export class PoolDoor {
 
   /** The ready queue as one pool sees it. */
   source(pool: PoolName): WorkSource {
-    const { ready, isShut } = this.#options;
+    const { ready, isShut: isAllShut } = this.#options;
+    // Scans are where the runs of the ready queue come from: above its high watermark none begins.
+    const isShut =
+      pool === 'scan' ? () => isAllShut() || ready.pressed : () => isAllShut() || this.#yields(pool);
     return {
       peekTask: () => (isShut() ? undefined : ready.peek(pool)?.task.spec.name),
       take: () => (isShut() ? undefined : this.#take(pool)),
@@ -39,8 +45,36 @@ export class PoolDoor {
     return this.#pools.get(run.pool);
   }
 
+  wake(pool: PoolName): void {
+    this.#pools.get(pool)?.wake();
+  }
+
   wakeAll(): void {
     for (const pool of this.#pools.values()) pool.wake();
+  }
+
+  /**
+   * Whether another pool has the better run and a free slot: where pools share a bound, one that always has work would take
+   * every place that the other waits for. It is told of each run once and goes first; what it then leaves, for it may have
+   * reasons that are not known here, does not hold up the others.
+   */
+  #yields(name: PoolName): boolean {
+    const { ready } = this.#options;
+    if (!ready.hasBounds || name === 'scan') return false;
+    const rank = ready.rank(name);
+    if (rank === NONE) return false;
+    let isYielding = false;
+    for (const other of this.#pools.values()) {
+      if (other.name === name || other.name === 'scan' || other.active >= other.slots) continue;
+      if (ready.rank(other.name) >= rank) continue;
+      const run = ready.peek(other.name);
+      if (this.#told.get(other.name) === run) continue;
+      this.#told.set(other.name, run);
+      isYielding = true;
+      other.wake();
+    }
+    if (isYielding) this.#pools.get(name)?.wake();
+    return isYielding;
   }
 
   #take(pool: PoolName): ExecuteOrder | undefined {

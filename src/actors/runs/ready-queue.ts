@@ -1,57 +1,50 @@
 /**
- * The ready queue: runs that only wait for a slot. Bounded as one queue, in runs and bytes; inside, one lane per pool,
- * priority and group. The highest priority leaves first; within one, the oldest of all lanes whose group has room. A run whose
- * group is full is so stepped over without losing its place.
+ * The ready queue: runs that only wait for a slot. Bounded as one queue, in runs and bytes; inside, a tree of lanes for each
+ * pool. The best run leaves first, by priority and waiting time, of those that no bound holds back: of all runs, of a group, of
+ * a task, of a key. A run that is held back is stepped over without losing its place.
+ *
+ * Scans are apart: they make what the others are, and no bound holds them back, nor do they count for one.
  */
 import type { PoolName } from '../execution.ts';
+import type { BoundView } from '../protocol.ts';
+import { BoundGates, type BoundGatesOptions } from './bound-gates.ts';
+import type { Bounds } from './bounds.ts';
 import type { FlowMeter } from './flow-meter.ts';
-import { LinkedList } from './linked-list.ts';
+import { Lane, NONE } from './ready-tree.ts';
 import type { Run } from './run.ts';
+import { Watermarks, type WatermarksSpec } from './watermarks.ts';
 
-/** A named limit that several tasks share. */
-interface Group {
-  readonly concurrency: number;
-  active: number;
-}
-
-interface Lane {
-  /** Null for runs of no group. */
-  readonly group: Group | null;
-  readonly runs: LinkedList<Run>;
-}
-
-/** All lanes of one pool and priority. The number of both is bounded by the config. */
-interface Level {
-  readonly priority: number;
-  readonly lanes: Map<string | null, Lane>;
-}
-
-export interface ReadyQueueOptions {
+export interface ReadyQueueOptions extends BoundGatesOptions {
   readonly capacity: number;
-  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  readonly watermarks: WatermarksSpec;
   /** Share of what they may hold that the runs hold which were accepted and are not over: here, on slots, in retry. */
   readonly load: () => number;
   readonly flow: FlowMeter;
+  /** Its sources have to wait, or may go on. */
+  readonly onPressure: (isHigh: boolean, share: number) => void;
 }
 
-/** A source that waits is told when the queue is no fuller than this. */
-const LOW_WATER = 0.75;
+/** Between runs that become ready at one instant of the clock: exact in binary, and less than anybody waits. */
+const STEP_MS = 2 ** -10;
 
 export class ReadyQueue {
   readonly capacity: number;
   readonly #options: ReadyQueueOptions;
-  readonly #groups: ReadonlyMap<string, Group>;
-  /** By pool: its levels, highest priority first. */
-  readonly #levels = new Map<PoolName, Level[]>();
+  readonly #water: Watermarks;
+  #gates: BoundGates;
   #depth = 0;
-  #nextSequence = 0;
+  /** Of them, scans. */
+  #scans = 0;
+  /** When the last one became ready. */
+  #lastMono = 0;
+  /** Runs on slots that a bound counts, and the lane they came from. */
+  readonly #holders = new Map<Run, Lane>();
 
   constructor(options: ReadyQueueOptions) {
     this.capacity = options.capacity;
     this.#options = options;
-    this.#groups = new Map(
-      Object.entries(options.groups).map(([name, { concurrency }]) => [name, { concurrency, active: 0 }]),
-    );
+    this.#water = new Watermarks(options.watermarks, options.onPressure);
+    this.#gates = new BoundGates(options, null);
   }
 
   get depth(): number {
@@ -68,101 +61,113 @@ export class ReadyQueue {
     return this.#depth > 0 && this.#options.load() >= 1;
   }
 
-  get low(): boolean {
-    return (
-      this.#depth <= this.capacity * LOW_WATER && (this.#depth === 0 || this.#options.load() <= LOW_WATER)
-    );
+  /** Above the high watermark, and not below the low one since: sources that can wait do. */
+  get pressed(): boolean {
+    const work = this.#depth - this.#scans;
+    this.#water.measure(work === 0 ? 0 : Math.max(work / this.capacity, this.#options.load()));
+    return this.#water.isHigh;
+  }
+
+  /** How often its sources had to wait. */
+  get presses(): number {
+    return this.#water.rises;
+  }
+
+  /** Whether some bound decides beside slots and order. */
+  get hasBounds(): boolean {
+    return this.#gates.any;
   }
 
   push(run: Run): void {
-    run.readySequence = this.#nextSequence++;
-    this.#laneOf(run).runs.push(run);
-    this.#options.flow.arrived(++this.#depth);
+    const nowMono = this.#options.flow.arrived(++this.#depth);
+    this.#lastMono = Math.max(nowMono, this.#lastMono + STEP_MS);
+    run.readyMono = this.#lastMono;
+    if (run.scan) this.#scans++;
+    this.#gates.laneOf(run).push(run);
+    void this.pressed;
   }
 
   /** The run that `take` would give. */
   peek(pool: PoolName): Run | null {
-    for (const { lanes } of this.#levels.get(pool) ?? []) {
-      let oldest: Run | null = null;
-      for (const { group, runs } of lanes.values()) {
-        const { head } = runs;
-        if (head === null || (group !== null && group.active >= group.concurrency)) continue;
-        if (oldest === null || head.readySequence < oldest.readySequence) oldest = head;
-      }
-      if (oldest !== null) return oldest;
-    }
-    return null;
+    return this.#gates.root(pool)?.bestLane?.runs.head ?? null;
+  }
+
+  /** Of the run that `take` would give; a lower one goes first. Infinity: there is none. */
+  rank(pool: PoolName): number {
+    return this.#gates.root(pool)?.rank ?? NONE;
   }
 
   take(pool: PoolName): Run | null {
-    const run = this.peek(pool);
-    if (run === null) return null;
-    this.remove(run);
-    const group = this.#groupOf(run);
-    if (group !== null) group.active++;
+    const lane = this.#gates.root(pool)?.bestLane ?? null;
+    const run = lane?.runs.head ?? null;
+    if (lane === null || run === null) return null;
+    this.#leave(run, lane);
+    if (this.#gates.enter(lane)) this.#holders.set(run, lane);
     return run;
   }
 
-  /** A run that was taken has left its slot: its group may have room for the next one. */
+  /** A run that was taken has left its slot: its bounds may have room for the next one. */
   release(run: Run): void {
-    const group = this.#groupOf(run);
-    if (group !== null) group.active--;
+    const lane = this.#holders.get(run);
+    if (lane === undefined) return;
+    this.#holders.delete(run);
+    this.#gates.leave(lane);
   }
 
   /** Takes a run out of the middle. */
   remove(run: Run): void {
-    run.list!.remove(run);
+    const lane = Lane.of(run);
+    this.#leave(run, lane);
+    lane.keys?.tidy(lane);
+  }
+
+  #leave(run: Run, lane: Lane): void {
+    lane.remove(run);
+    if (run.scan) this.#scans--;
     this.#options.flow.left(--this.#depth);
   }
 
-  /** The run that has waited longest of the lowest priority: the one `drop-oldest` gives up. */
+  /**
+   * Other bounds, or tasks that have others, from now on; `running`: what is on slots. What waits keeps its place; where more
+   * runs than a bound allows, none begins until fewer do.
+   */
+  rebound(bounds: Bounds, running: Iterable<Run>): void {
+    const before = this.#gates;
+    const waiting = [...before.lanes()].flatMap((lane) => [...lane.runs]);
+    waiting.sort((a, b) => a.readyMono - b.readyMono);
+    this.#gates = new BoundGates({ ...this.#options, bounds }, before);
+    this.#holders.clear();
+    for (const run of running) {
+      if (run.scan) continue;
+      const lane = this.#gates.laneOf(run);
+      if (this.#gates.reenter(lane)) this.#holders.set(run, lane);
+    }
+    for (const run of waiting) {
+      run.list!.remove(run);
+      this.#gates.laneOf(run).push(run);
+    }
+  }
+
+  /** The run that has waited longest of the lowest priority: the one `drop-oldest` gives up. Looks at every lane. */
   oldest(): Run | null {
     let oldest: Run | null = null;
-    for (const levels of this.#levels.values()) {
-      for (const { lanes } of levels) {
-        for (const { runs } of lanes.values()) {
-          if (runs.head !== null && (oldest === null || goesBefore(runs.head, oldest))) oldest = runs.head;
-        }
-      }
+    let lowest = NONE;
+    for (const { runs, priority } of this.#gates.lanes()) {
+      const { head } = runs;
+      if (head === null || priority > lowest) continue;
+      if (oldest === null || priority < lowest || head.readyMono < oldest.readyMono) oldest = head;
+      lowest = priority;
     }
     return oldest;
   }
 
-  #groupOf(run: Run): Group | null {
-    const name = run.task.spec.group;
-    return name === null || run.scan ? null : (this.#groups.get(name) ?? null);
+  /** Each bound, what is on slots behind it, and what it holds back. Looks at every lane. */
+  view(): BoundView[] {
+    return this.#gates.view();
   }
 
-  #laneOf(run: Run): Lane {
-    const { lanes } = this.#levelOf(run.pool, run.task.spec.priority);
-    const group = this.#groupOf(run);
-    const key = group === null ? null : run.task.spec.group;
-    let lane = lanes.get(key);
-    if (lane === undefined) {
-      lane = { group, runs: new LinkedList<Run>() };
-      lanes.set(key, lane);
-    }
-    return lane;
+  /** No bound gives room by time any more. */
+  close(): void {
+    this.#gates.close();
   }
-
-  #levelOf(pool: PoolName, priority: number): Level {
-    let levels = this.#levels.get(pool);
-    if (levels === undefined) {
-      levels = [];
-      this.#levels.set(pool, levels);
-    }
-    let level = levels.find((one) => one.priority === priority);
-    if (level === undefined) {
-      level = { priority, lanes: new Map() };
-      levels.push(level);
-      levels.sort((a, b) => b.priority - a.priority);
-    }
-    return level;
-  }
-}
-
-function goesBefore(a: Run, b: Run): boolean {
-  const priorityA = a.task.spec.priority;
-  const priorityB = b.task.spec.priority;
-  return priorityA < priorityB || (priorityA === priorityB && a.readySequence < b.readySequence);
 }

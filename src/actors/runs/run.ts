@@ -34,8 +34,8 @@ export class Run implements Linked<Run> {
   state: RunState = 'pending';
   /** Of its last transition in the journal; 0: of none. */
   ordinal = 0;
-  /** Its place among all that ever became ready. */
-  readySequence = 0;
+  /** When it became ready; of each run another instant, so that it is its place among all too. */
+  readyMono = Number.NaN;
   /** Attempts begun. */
   attempt = 0;
   /** What it counts for; kept by `LiveBytes`. */

@@ -1,12 +1,17 @@
 /** What the owner of all runs is given, and what it says of itself in bytes. */
 import type { WallWatch } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { RecordBatch } from '../protocol.ts';
+import type { PressedQueue, RecordBatch } from '../protocol.ts';
+import type { Bounds, GroupBounds } from './bounds.ts';
 import type { RunsByteLimits } from './byte-limits.ts';
 import type { FarRuns } from './later-runs.ts';
 import type { LiveBytesByPlace } from './live-bytes.ts';
 import type { WhenFull } from './policies.ts';
 import type { RunsTask } from './task-state.ts';
+import type { WatermarksSpec } from './watermarks.ts';
+
+/** What one step of priority is worth where nobody says otherwise: a minute of waiting. */
+export const DEFAULT_AGEING_MS = 60_000;
 
 export interface RunsOptions {
   readonly clock: Clock;
@@ -14,9 +19,16 @@ export interface RunsOptions {
   readonly watch?: WallWatch;
   readonly random: () => number;
   readonly tasks: readonly RunsTask[];
-  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  readonly groups: Readonly<Record<string, GroupBounds>>;
+  /** Default: no bound of all runs, and `DEFAULT_AGEING_MS`. */
+  readonly bounds?: Pick<Bounds, 'concurrency' | 'ageingMs'>;
   readonly queues: {
-    readonly ready: { readonly capacity: number; readonly whenFull: WhenFull };
+    readonly ready: {
+      readonly capacity: number;
+      readonly whenFull: WhenFull;
+      /** Default: `DEFAULT_WATERMARKS`. */
+      readonly watermarks?: WatermarksSpec;
+    };
     readonly delayed: { readonly capacity: number };
     readonly retry: { readonly capacity: number };
     readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
@@ -33,6 +45,8 @@ export interface RunsOptions {
   readonly far?: FarRuns | null;
   /** False: the store has no room now. */
   readonly record: (batch: RecordBatch) => boolean;
+  /** The sources of a queue have to wait, or may go on; `share`: how full it is. */
+  readonly onPressure?: (queue: PressedQueue, isHigh: boolean, share: number) => void;
   /** Says something to the log that belongs to no run event. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }

@@ -13,15 +13,18 @@ import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../execut
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
 import type {
+  BoundView,
   DeadLetterChoice,
   FoundItem,
   LastEnd,
+  PressureView,
   QueueView,
   RunOrigin,
   StoredLetter,
   StoredRun,
   TriggerBody,
 } from '../protocol.ts';
+import type { Bounds } from './bounds.ts';
 import { DEFAULT_BYTE_LIMITS } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { FlowMeter } from './flow-meter.ts';
@@ -39,10 +42,13 @@ import { RetryQueue } from './retry-queue.ts';
 import type { Run } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 import { RunTable } from './run-table.ts';
-import type { RunsBytes, RunsOptions } from './runs-options.ts';
+import { DEFAULT_AGEING_MS, type RunsBytes, type RunsOptions } from './runs-options.ts';
 import { Settlement } from './settlement.ts';
-import type { TaskState } from './task-state.ts';
+import type { RunsTask, TaskState } from './task-state.ts';
 import { Triggers } from './triggers.ts';
+import { DEFAULT_WATERMARKS } from './watermarks.ts';
+
+const NO_BOUNDS = { concurrency: null, ageingMs: DEFAULT_AGEING_MS } as const;
 
 export class Runs {
   readonly #options: RunsOptions;
@@ -73,10 +79,17 @@ export class Runs {
     this.#flow = new FlowMeter(clock);
     this.#table = new RunTable(options.tasks);
     this.#ready = new ReadyQueue({
+      clock,
       capacity: queues.ready.capacity,
-      groups: options.groups,
+      watermarks: queues.ready.watermarks ?? DEFAULT_WATERMARKS,
+      bounds: { ...(options.bounds ?? NO_BOUNDS), groups: options.groups },
       load: () => this.#bytes.accepted / limits.ready,
       flow: this.#flow,
+      onRoom: () => this.#door.wakeAll(),
+      onPressure: (isHigh, share) => {
+        options.onPressure?.('ready', isHigh, share);
+        if (!isHigh) this.#door.wake('scan');
+      },
     });
     this.#dead = new DeadLetters({
       ...queues.deadLetter,
@@ -100,6 +113,7 @@ export class Runs {
         this.#postponed.release();
         this.#door.wakeAll();
       },
+      onPressure: (isHigh, share) => options.onPressure?.('journal', isHigh, share),
       durable,
       maxBytes: limits.journal,
     });
@@ -321,6 +335,24 @@ export class Runs {
     return run.state;
   }
 
+  /**
+   * Other bounds from now on, of all runs, of groups, and of tasks that are known; of these the group, the bounds and the
+   * priority are taken over. What waits keeps its place, and what runs goes on.
+   */
+  rebound(bounds: Bounds, tasks: readonly RunsTask[]): void {
+    for (const { name, group, priority, bounds: own } of tasks) {
+      if (!this.#table.hasTask(name)) continue;
+      const task = this.#table.task(name);
+      const { bounds: _, ...spec } = task.spec;
+      task.spec = { ...spec, group, priority, ...(own === undefined ? {} : { bounds: own }) };
+    }
+    this.#ready.rebound(
+      bounds,
+      [...this.#table.runs].filter((run) => run.state === 'running'),
+    );
+    this.#door.wakeAll();
+  }
+
   /** Asks everything on a slot to stop. */
   abortAll(reason: AbortReason): void {
     for (const run of this.#table.runs) {
@@ -390,6 +422,19 @@ export class Runs {
     return { ...bytesByPlace(this.#table.runs), deadLetters: this.#dead.bytes, journal: this.#journal.bytes };
   }
 
+  /** What the bounds of the config count and hold back. */
+  bounds(): BoundView[] {
+    return this.#ready.view();
+  }
+
+  /** Queues whose sources wait while they are too full. */
+  pressures(): PressureView[] {
+    return [
+      { queue: 'ready', isHigh: this.#ready.pressed, rises: this.#ready.presses },
+      { queue: 'journal', isHigh: this.#journal.blocked, rises: this.#journal.blocks },
+    ];
+  }
+
   queues(): QueueView[] {
     const intake = this.#intake;
     const { depth: ready, capacity } = this.#ready;
@@ -411,6 +456,7 @@ export class Runs {
     this.#later.close();
     this.#settlement.close();
     this.#retries.close();
+    this.#ready.close();
   }
 
   /** Resolves when the store has every transition so far. */

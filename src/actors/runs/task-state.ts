@@ -1,6 +1,7 @@
 /** A task as the owner of the runs knows it, with what it counts of its runs. */
 import type { PoolName } from '../execution.ts';
 import type { BackoffPolicy } from './backoff.ts';
+import type { TaskBounds } from './bounds.ts';
 import type { OverlapPolicy } from './policies.ts';
 import type { RunState } from './run-states.ts';
 
@@ -23,10 +24,13 @@ export interface RunsTask {
   readonly onInterrupted: 'rerun' | 'skip' | 'ask';
   readonly group: string | null;
   readonly priority: number;
+  /** Left out: none of its own. */
+  readonly bounds?: TaskBounds;
 }
 
 export class TaskState {
-  readonly spec: RunsTask;
+  /** Replaced when a reload changes the bounds of the task. */
+  spec: RunsTask;
   /** True for one that is not in the config: runs of it are kept, and do not run. */
   readonly gone: boolean;
   /** Runs that overlap is judged by: all that are not over, without the runs of single files. */

@@ -1,7 +1,7 @@
 /** How the values of a metric are read out of a scrape: the forms that several metrics share. */
 import type { MetricSample } from 'prom-client/lib/registry.js';
 import type { LoopDelay } from '../kernel/index.ts';
-import type { RuntimeView } from '../protocol.ts';
+import type { BoundView, RuntimeView } from '../protocol.ts';
 import type { Histogram } from './histogram.ts';
 import { OTHER_TASK, RUN_RESULTS, type RunCounters, type TaskCounters } from './run-counters.ts';
 
@@ -78,6 +78,10 @@ export function delaySamples(thread: string, delay: LoopDelay): MetricSample[] {
     { labels: { thread, quantile: '0.99' }, value: delay.p99 },
     { labels: { thread, quantile: '1' }, value: delay.max },
   ];
+}
+
+export function groupsOf({ bounds }: RuntimeView): readonly BoundView[] {
+  return bounds.filter(({ kind }) => kind === 'group');
 }
 
 function namesOf(runs: RunCounters): readonly string[] {

@@ -5,6 +5,7 @@
 import { CLOCK_JUMPS, MEMORY_STEPS } from '../protocol.ts';
 import {
   delaySamples,
+  groupsOf,
   histogramSamples,
   NO_LABELS,
   one,
@@ -103,6 +104,46 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     labels: ['queue'],
     help: 'Entries that were refused or dropped because the queue was full.',
     read: perView((view) => view.queues.map((q) => ({ labels: { queue: q.name }, value: q.rejected }))),
+  },
+  colibri_queue_high_water: {
+    type: 'gauge',
+    labels: ['queue'],
+    help: '1 while the queue is so full that its sources wait: scans for ready, the pools for the journal.',
+    read: perView((view) =>
+      view.pressures.map(({ queue, isHigh }) => ({ labels: { queue }, value: isHigh ? 1 : 0 })),
+    ),
+  },
+  colibri_queue_high_water_total: {
+    type: 'counter',
+    labels: ['queue'],
+    help: 'How often the queue became so full that its sources had to wait.',
+    read: perView((view) => view.pressures.map(({ queue, rises }) => ({ labels: { queue }, value: rises }))),
+  },
+  colibri_held_back_runs: {
+    type: 'gauge',
+    labels: ['bound', 'name'],
+    help: 'Ready runs that a bound of the config holds back: of all runs, of a group, of a task, of a key of a task.',
+    read: perView((view) =>
+      view.bounds.map(({ kind, name, held }) => ({ labels: { bound: kind, name }, value: held })),
+    ),
+  },
+  colibri_group_active_runs: {
+    type: 'gauge',
+    labels: ['group'],
+    help: 'Runs of the group that are being executed.',
+    read: perView((view) =>
+      groupsOf(view).map(({ name, active }) => ({ labels: { group: name }, value: active })),
+    ),
+  },
+  colibri_group_concurrency: {
+    type: 'gauge',
+    labels: ['group'],
+    help: 'Runs of the group that may be executed at once; left out for a group that has a rate alone.',
+    read: perView((view) =>
+      groupsOf(view).flatMap(({ name, concurrency }) =>
+        concurrency === null ? [] : [{ labels: { group: name }, value: concurrency }],
+      ),
+    ),
   },
   colibri_dead_letters: {
     type: 'gauge',

@@ -257,7 +257,7 @@ class Telemetry implements Behaviour<TelemetryMessages> {
       runs: this.#counters,
       serviceDelay: this.#loopDelay.look(),
       log: { dropped: this.#writer.dropped, summarised: this.#summaries.told, errors: this.#writer.errors },
-      configVersion: this.#options.configVersion,
+      configVersion: view === null ? this.#options.configVersion : view.configVersion,
       configReloadOk: this.#reloadOk,
       uptimeSeconds: this.#options.uptimeSeconds?.() ?? process.uptime(),
     };

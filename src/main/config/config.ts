@@ -4,7 +4,9 @@
  */
 
 import type { PoolName } from '../../actors/execution.ts';
+import type { TextPart } from '../../actors/flow/index.ts';
 import type { BackoffPolicy } from '../../actors/runs/backoff.ts';
+import type { GroupBounds } from '../../actors/runs/bounds.ts';
 import { OverlapPolicy, WhenFull } from '../../actors/runs/policies.ts';
 
 export { OverlapPolicy, WhenFull };
@@ -113,6 +115,12 @@ export interface TaskSpec {
   readonly onInterrupted: 'rerun' | 'skip' | 'ask';
   readonly group: string | null;
   readonly priority: number;
+  /** How many of its runs at once; null: no bound of its own. */
+  readonly bounds: {
+    readonly concurrency: number | null;
+    /** At most `concurrency` runs of one key, which is made of the parts. */
+    readonly key: { readonly parts: readonly TextPart[]; readonly concurrency: number } | null;
+  } | null;
 }
 
 export interface Config {
@@ -141,12 +149,18 @@ export interface Config {
       /** What the capacity is the product of; null where it was given as a number. */
       readonly rates: { readonly backlogPerSecond: number; readonly tolerateSeconds: number } | null;
       readonly whenFull: WhenFull;
+      /** Shares of the capacity: above the one its sources wait, below the other they go on. */
+      readonly watermarks: { readonly high: number; readonly low: number };
+      /** Waiting time that one step of priority is worth. */
+      readonly ageingMs: number;
     };
     readonly delayed: { readonly capacity: number };
     readonly retry: { readonly capacity: number };
     readonly deadLetter: { readonly capacity: number; readonly whenFull: 'drop-oldest' | 'drop-newest' };
   };
-  readonly groups: Readonly<Record<string, { readonly concurrency: number }>>;
+  /** Runs on slots over all pools; null: no bound but the slots. */
+  readonly concurrency: number | null;
+  readonly groups: Readonly<Record<string, GroupBounds>>;
   /** Null: not served. Port 0: any free port. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   readonly log: {

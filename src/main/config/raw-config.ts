@@ -45,6 +45,15 @@ export interface RawTask extends RawShared {
   readonly exclude?: readonly (string | undefined)[];
   readonly run_on_start: boolean;
   readonly group?: string;
+  readonly concurrency?: number;
+  readonly concurrency_key?: string;
+  readonly concurrency_per_key?: number;
+}
+
+export interface RawGroup {
+  readonly concurrency?: number;
+  readonly rate?: string;
+  readonly burst?: number;
 }
 
 export interface RawConfig {
@@ -74,12 +83,16 @@ export interface RawConfig {
       readonly backlog_per_second?: number;
       readonly tolerate_seconds?: number;
       readonly when_full: WhenFull;
+      readonly high_water: number;
+      readonly low_water: number;
+      readonly ageing_seconds: number;
     };
     readonly delayed: { readonly capacity: number };
     readonly retry: { readonly capacity: number };
     readonly dead_letter: { readonly capacity: number; readonly when_full: 'drop-oldest' | 'drop-newest' };
   };
-  readonly groups: Readonly<Record<string, { readonly concurrency?: number }>>;
+  readonly concurrency?: number;
+  readonly groups: Readonly<Record<string, RawGroup>>;
   readonly metrics: { readonly listen: string | null } | null;
   readonly log: {
     readonly level: LogLevel;

@@ -11,6 +11,7 @@ import { ProblemList, placesInOptions } from './places.ts';
 import type { Problem } from './problem.ts';
 import type { RawConfig } from './raw-config.ts';
 import { copyTree, isObject, type RawObject, removeAt } from './raw-tree.ts';
+import { resolveGroups } from './resolve-concurrency.ts';
 import { type ResolveOptions, ResolveScope } from './resolve-scope.ts';
 import {
   resolveCpuPool,
@@ -103,7 +104,8 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
         whenFull: queues.dead_letter.when_full,
       },
     },
-    groups: resolveGroups(raw.groups),
+    concurrency: raw.concurrency ?? null,
+    groups: resolveGroups(raw.groups, scope),
     metrics: resolveMetrics(raw.metrics, scope),
     log: {
       level: log.level,
@@ -114,12 +116,6 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
     modules: [...modules].map(([name, file]) => ({ name, file })),
     tasks: resolveTasks(raw, modules, scope),
   };
-}
-
-/** A group without a number is a problem that ends the load; it is here so that tasks can name it. */
-function resolveGroups(raw: RawConfig['groups']): Config['groups'] {
-  const groups = Object.entries(raw).map(([name, group]) => [name, { concurrency: group.concurrency ?? 1 }]);
-  return Object.fromEntries(groups) as Config['groups'];
 }
 
 function checkAvailable(raw: RawConfig, scope: ResolveScope): void {

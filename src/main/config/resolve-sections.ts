@@ -40,6 +40,12 @@ export function resolveReadyQueue(
 ): Config['queues']['ready'] {
   const { capacity, backlog_per_second: backlog = 500, tolerate_seconds: tolerate = 30 } = raw;
   const whenFull = raw.when_full;
+  const { high_water: high, low_water: low } = raw;
+  if (low >= high) {
+    const message = `expected low_water to be less than high_water (${high}), got ${low}; lower it, or raise high_water`;
+    scope.problems.add(['queues', 'ready', 'low_water'], message);
+  }
+  const rest = { whenFull, watermarks: { high, low }, ageingMs: Math.round(raw.ageing_seconds * 1000) };
   const product = Math.max(1, Math.ceil(backlog * tolerate));
   if (capacity === undefined) {
     if (product > 10_000_000) {
@@ -49,7 +55,7 @@ export function resolveReadyQueue(
     return {
       capacity: product,
       rates: { backlogPerSecond: backlog, tolerateSeconds: tolerate },
-      whenFull,
+      ...rest,
     };
   }
   if (raw.backlog_per_second !== undefined || raw.tolerate_seconds !== undefined) {
@@ -57,7 +63,7 @@ export function resolveReadyQueue(
       'expected either capacity or backlog_per_second and tolerate_seconds, got both; remove one';
     scope.problems.add(['queues', 'ready', 'capacity'], message, 'key');
   }
-  return { capacity, rates: null, whenFull };
+  return { capacity, rates: null, ...rest };
 }
 
 /** `host:port`, `[ipv6]:port`. The endpoints have no password, so another host than loopback is a warning. */

@@ -2,6 +2,7 @@
 import { describeValue, didYouMean } from '../../actors/kernel/check-schema.ts';
 import type { TaskSpec } from './config.ts';
 import type { RawConfig, RawTask } from './raw-config.ts';
+import { resolveTaskBounds, warnOfOverlap } from './resolve-concurrency.ts';
 import { resolveHandler } from './resolve-handler.ts';
 import { resolveSchedule } from './resolve-schedule.ts';
 import type { ResolveScope } from './resolve-scope.ts';
@@ -37,6 +38,8 @@ function resolveTask(task: RawTask, index: number, around: TaskSurroundings): Ta
   const { timeZone, dst, ...shared } = resolveShared(task, defaults, path, scope);
   const schedule = resolveSchedule(task, { timeZone, dst }, path, scope);
   const handler = resolveHandler(task, modules, path, scope);
+  const bounds = resolveTaskBounds(task, path, scope);
+  warnOfOverlap(task, shared.overlap, { path, scope });
   if (handler === null || task.name === undefined) return null;
   return {
     name: task.name,
@@ -45,6 +48,7 @@ function resolveTask(task: RawTask, index: number, around: TaskSurroundings): Ta
     ...shared,
     runOnStart: task.run_on_start,
     group: task.group ?? null,
+    bounds,
   };
 }
 

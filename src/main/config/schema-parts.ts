@@ -7,6 +7,9 @@ export const MAX_TIMER_SECONDS = 2_147_483;
 /** Ten years: longer waits are slips of the pen. */
 export const MAX_SECONDS = 315_360_000;
 
+/** Of runs at once. */
+export const MAX_AT_ONCE = 1_000_000;
+
 export const NAME_PATTERN = '^[a-z0-9][a-z0-9_-]{0,99}$';
 export const NAME_MEANING =
   'a name of a-z, 0-9, _ and -, that starts with a letter or digit and has at most 100 characters';

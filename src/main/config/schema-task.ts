@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
 import { OverlapPolicy } from './config.ts';
 import {
   count,
+  MAX_AT_ONCE,
   MAX_SECONDS,
   NAME_MEANING,
   NAME_PATTERN,
@@ -143,7 +144,10 @@ export const taskSchema: JsonSchema = {
       description: 'Local dates without occurrences.',
     },
     run_on_start: { type: 'boolean', default: false, description: 'Also run once when the daemon starts.' },
-    group: text('The group whose concurrency it shares.'),
+    group: text('The group whose bounds it shares.'),
+    concurrency: count('Runs of it at once.', undefined, { max: MAX_AT_ONCE }),
+    concurrency_key: text('What tells its runs apart: {{ payload.customer }}.'),
+    concurrency_per_key: count('Runs of one key at once. Default 1.', undefined, { max: MAX_AT_ONCE }),
     ...shared,
   },
 };

@@ -4,7 +4,7 @@
  */
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
 import { LogLevel, WhenFull } from './config.ts';
-import { count, oneOf, seconds, section, text } from './schema-parts.ts';
+import { count, MAX_AT_ONCE, MAX_SECONDS, oneOf, seconds, section, text } from './schema-parts.ts';
 import { defaultsSchema, flowSchema, taskSchema } from './schema-task.ts';
 
 const MAX_CAPACITY = 10_000_000;
@@ -39,6 +39,10 @@ const pools = section('Where runs execute.', {
   }),
 });
 
+function share(description: string, value: number): JsonSchema {
+  return { type: 'number', exclusiveMinimum: 0, maximum: 1, default: value, description };
+}
+
 const queues = section('Every queue has a bound.', {
   ready: section('Runs that are due: either `capacity`, or the two numbers whose product it is.', {
     capacity: count('Runs. Default 15000.', undefined, { max: MAX_CAPACITY }),
@@ -55,6 +59,15 @@ const queues = section('Every queue has a bound.', {
       description: 'How long a burst is absorbed. Default 30.',
     },
     when_full: oneOf('What happens to one more.', Object.values(WhenFull), WhenFull.Block),
+    high_water: share('Share of the capacity at which its sources wait.', 0.9),
+    low_water: share('Share at which they go on.', 0.75),
+    ageing_seconds: {
+      type: 'number',
+      minimum: 0.001,
+      maximum: MAX_SECONDS,
+      default: 60,
+      description: 'How much waiting one step of priority is worth.',
+    },
   }),
   delayed: section('Occurrences that wait for their time.', {
     capacity: count('Runs.', 20_000, { max: MAX_CAPACITY }),
@@ -135,14 +148,21 @@ export const configSchema: JsonSchema = {
     retention,
     pools,
     queues,
+    concurrency: count('Runs at once over all pools.', undefined, { max: MAX_AT_ONCE }),
     groups: {
       type: 'object',
       default: {},
       description: 'Names that tasks share a limit by.',
       additionalProperties: section(
-        'One group.',
-        { concurrency: count('Runs at once over all its tasks.', undefined, { max: 1_000_000 }) },
-        { optional: true, required: ['concurrency'] },
+        'One group: concurrency, rate or both.',
+        {
+          concurrency: count('Runs at once over all its tasks.', undefined, { max: MAX_AT_ONCE }),
+          rate: text('Runs that begin within a time: 100/min.'),
+          burst: count('Runs that may begin at once after a pause. Default 1.', undefined, {
+            max: MAX_AT_ONCE,
+          }),
+        },
+        { optional: true },
       ),
     },
     metrics: {

@@ -6,6 +6,9 @@ interface Reloaded {
   readonly changed: boolean;
   readonly config_version: string | null;
   readonly tasks: number;
+  /** Where something has: the first few, and how many more. */
+  readonly changes?: readonly string[];
+  readonly more?: number;
 }
 
 /** As long as a large file may take beside everything else that the daemon does. */
@@ -16,24 +19,27 @@ export const reloadCommand: Command = {
   summary: 'let the daemon read its config anew and say what it makes of it',
   usage: '',
   about:
-    'The daemon reads and checks its file as it did at its start. Exit code 0: nothing has changed; 78: it is wrong, and ' +
-    'every problem is listed; 1: it differs from the config in use, which this version takes up at a start only. In each ' +
-    'case the daemon goes on as before.',
+    'The daemon reads and checks its file as it did at its start. Exit code 0: nothing has changed, or other bounds on runs ' +
+    'at one time, priorities or another version, which are taken up at once; 78: it is wrong, and every problem is listed; 1: ' +
+    'it differs in something else, which this version takes up at a start only. In both of these cases the daemon goes on as ' +
+    'before.',
   flags: [],
   positionals: { name: 'argument', min: 0, max: 0 },
   examples: [
     ['colibri reload', 'after an edit'],
-    ['colibri reload --json', 'for a script: { changed, config_version, tasks }, or { problems, error }'],
+    ['colibri reload --json', 'for a script: { changed, config_version, tasks, … }, or { problems, error }'],
   ],
   async run(context) {
     const document = (await reload(context)) as Reloaded;
-    context.show(
-      document,
-      ({ tasks }) => `nothing has changed, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}\n`,
-    );
+    context.show(document, reloadedText);
     return ExitCode.Done;
   },
 };
+
+function reloadedText({ tasks, changes = [], more = 0 }: Reloaded): string {
+  if (changes.length === 0) return `nothing has changed, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}\n`;
+  return `taken up: ${changes.join(', ')}${more === 0 ? '' : ` and ${more} more`}\n`;
+}
 
 /**
  * A config that is wrong is for the daemon to refuse, so that its log and its metrics know of it; only where none

@@ -31,6 +31,9 @@ export function taskList(tasks: readonly TaskDocument[], options: ListOptions): 
     },
     { title: 'ACTIVE', cell: (task) => String(task.active), right: true },
     { title: 'QUEUED', cell: (task) => String(task.queued), right: true },
+    ...(tasks.some((task) => task.group !== null)
+      ? [{ title: 'GROUP', cell: (task: TaskDocument) => task.group ?? '-', shrinkTo: 8 }]
+      : []),
     { title: 'SCHEDULE', cell: (task) => task.schedule ?? 'on trigger', shrinkTo: 10 },
     { title: 'KIND', cell: (task) => task.kind },
     { title: 'HANDLER', cell: (task) => task.handler, shrinkTo: 8 },

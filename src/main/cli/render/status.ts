@@ -32,9 +32,20 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
   const pools = status.pools.map(({ name, active, slots, busy_ratio: busy }): Meter => {
     return { name, used: active, capacity: slots, note: `  ${Math.round(busy * 100)} % busy` };
   });
-  const nameWidth = Math.max(6, ...[...queues, ...pools].map(({ name }) => name.length));
-  const draw = meterPen([...queues, ...pools], nameWidth, columns, paint);
+  const bounds = status.bounds.flatMap(boundMeter);
+  const meters = [...queues, ...pools, ...bounds];
+  const nameWidth = Math.max(6, ...meters.map(({ name }) => name.length));
+  const draw = meterPen(meters, nameWidth, columns, paint);
   lines.push(...queues.map(draw), '', ...pools.map(draw));
+  if (bounds.length > 0) lines.push('', ...bounds.map(draw));
+  for (const { kind, name, held, concurrency } of status.bounds) {
+    if (held === 0 || (kind !== 'key' && concurrency !== null)) continue;
+    lines.push(cutToWidth(`${kind} ${name}: ${held} held back`, columns));
+  }
+  for (const { queue, high } of status.pressures) {
+    if (!high) continue;
+    lines.push(paint.paint('yellow', cutToWidth(`${queue} is nearly full: its sources wait`, columns)));
+  }
   const { rss, anon, file } = status.memory;
   const memory = `${'memory'.padEnd(nameWidth)}  ${megabytes(rss)} (anon ${megabytes(anon)}, file ${megabytes(file)})`;
   lines.push('', cutToWidth(memory, columns));
@@ -48,6 +59,13 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
       lines.push(paint.paint('yellow', cutToWidth(`thread ${thread} replaced: ${count}`, columns)));
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A bar for what has a number of places in all: not for a rate alone, nor for keys, which have some each. */
+function boundMeter({ kind, name, concurrency, active, held }: StatusDocument['bounds'][number]): Meter[] {
+  if (concurrency === null || kind === 'key') return [];
+  const title = kind === 'all' ? 'all runs' : `${kind} ${oneLine(name)}`;
+  return [{ name: title, used: active, capacity: concurrency, note: held > 0 ? `  ${held} held back` : '' }];
 }
 
 function storeTrouble({ writable, reason, unrecorded }: StatusDocument['store'], columns: number): string[] {
@@ -118,6 +136,14 @@ function plain(status: StatusDocument): string {
     ['store_unrecorded', status.store.unrecorded],
     ...status.queues.map((q): [string, string] => [`queue_${q.name}`, `${q.depth}/${q.capacity}`]),
     ...status.pools.map((p): [string, string] => [`pool_${p.name}`, `${p.active}/${p.slots}`]),
+    ...status.bounds.flatMap(({ kind, name, active, concurrency, held }): [string, string | number][] => {
+      const key = kind === 'all' ? kind : `${kind}_${name}`;
+      return [
+        [`active_${key}`, kind === 'key' || concurrency === null ? active : `${active}/${concurrency}`],
+        [`held_back_${key}`, held],
+      ];
+    }),
+    ...status.pressures.map((p): [string, string] => [`high_water_${p.queue}`, p.high ? 'yes' : 'no']),
   ];
   return rows.map(([key, value]) => `${key}\t${oneLine(value ?? '-')}\n`).join('');
 }

@@ -1,0 +1,83 @@
+/**
+ * The lanes of one task whose runs have keys: a lane and a gate for each key of which something waits or runs. Their
+ * number is bounded over all tasks. Beyond it keys share lanes, by a hash: those of one lane then wait for each other, so
+ * that no bound is exceeded and none is lost, but two keys may run one after the other that could run at once.
+ *
+ * Invariant: all runs of a key that wait or run are of one lane. A key that shares one gets one of its own only when
+ * nothing is left of the shared one.
+ */
+import { BoundKind } from './bounds.ts';
+import { Gate } from './gate.ts';
+import { type Branch, type KeyedLanes, Lane } from './ready-tree.ts';
+
+/** Keys that have a lane of their own, over all tasks. One costs about 500 bytes beside its text. */
+export const MAX_KEYS = 4096;
+/** Lanes of one task for the keys beyond. */
+export const SHARED_LANES = 64;
+
+/** How many more keys may have lanes of their own. */
+export interface KeyRoom {
+  left: number;
+}
+
+export interface KeyLanesOptions {
+  readonly branch: Branch;
+  readonly task: string;
+  readonly priority: number;
+  readonly creditMs: number;
+  /** Runs of one key at once. */
+  readonly concurrency: number;
+  readonly keyOf: (input: string) => string;
+  readonly room: KeyRoom;
+}
+
+export class KeyLanes implements KeyedLanes {
+  readonly #options: KeyLanesOptions;
+  readonly #own = new Map<string, Lane>();
+  readonly #shared = new Map<string, Lane>();
+
+  constructor(options: KeyLanesOptions) {
+    this.#options = options;
+  }
+
+  *lanes(): Generator<Lane> {
+    yield* this.#own.values();
+    yield* this.#shared.values();
+  }
+
+  laneOf(input: string): Lane {
+    const { keyOf, room } = this.#options;
+    const key = keyOf(input);
+    const own = this.#own.get(key);
+    if (own !== undefined) return own;
+    const hash = `#${hashOf(key) % SHARED_LANES}`;
+    const shared = this.#shared.get(hash);
+    if (shared !== undefined) return shared;
+    if (room.left === 0) return this.#add(this.#shared, hash);
+    room.left--;
+    return this.#add(this.#own, key);
+  }
+
+  tidy(lane: Lane): void {
+    if (lane.depth > 0 || (lane.gate !== null && lane.gate.active > 0)) return;
+    if (this.#own.get(lane.key) === lane) {
+      this.#own.delete(lane.key);
+      this.#options.room.left++;
+    } else this.#shared.delete(lane.key);
+  }
+
+  #add(lanes: Map<string, Lane>, key: string): Lane {
+    const { branch, task, priority, creditMs, concurrency } = this.#options;
+    const gate = new Gate({ kind: BoundKind.Key, name: task, limit: concurrency });
+    const lane = new Lane(branch, gate, { priority, creditMs, keys: this, key });
+    lanes.set(key, lane);
+    return lane;
+  }
+}
+
+/** FNV-1a, 32 bits, over UTF-16 code units (G. Fowler, L. C. Noll, P. Vo, *The FNV non-cryptographic hash algorithm*). */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
