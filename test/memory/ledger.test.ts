@@ -15,7 +15,7 @@ const measured: Measured = {
   mainHeap: 8 * MIB,
   links: new Map([['service', { heap: 6 * MIB, out: 1000 }]]),
   cpuHeaps: [4 * MIB, null],
-  runs: { ready: 500, delayed: 20, retry: 3, running: 7, deadLetters: 11, journal: 13 },
+  runs: { ready: 500, delayed: 20, retry: 3, running: 7, deadLetters: 11, keys: 0, journal: 13 },
   mailboxes: new Map([
     ['runs', 5],
     ['store', 6],

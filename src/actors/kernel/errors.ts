@@ -34,7 +34,7 @@ export const ERROR_CODES = {
   'overlap-refused':
     'The task is still running and its overlap policy refuses another run; --force overrides.',
   'queue-full': 'The ready queue is at its capacity and its policy is to reject.',
-  'restart-needed': 'The config differs from the one in use, and only a start takes up a new one.',
+  'restart-needed': 'The config differs from the one in use in what only a start takes up.',
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
   'state-dir-held': 'Another daemon holds the state directory.',

@@ -62,6 +62,11 @@ export class BoundGates {
     return this.#all !== null || this.#groups.size > 0 || this.#hasTaskBounds;
   }
 
+  /** Keys that have a lane of their own. */
+  get keys(): number {
+    return (this.#options.maxKeys ?? MAX_KEYS) - this.#room.left;
+  }
+
   root(pool: PoolName): Branch | undefined {
     return this.#roots.get(pool);
   }

@@ -73,6 +73,11 @@ export class ReadyQueue {
     return this.#water.rises;
   }
 
+  /** Keys that have a lane of their own. */
+  get keys(): number {
+    return this.#gates.keys;
+  }
+
   /** Whether some bound decides beside slots and order. */
   get hasBounds(): boolean {
     return this.#gates.any;

@@ -54,6 +54,8 @@ export interface RunsOptions {
 /** What runs hold, bytes. */
 export interface RunsBytes extends LiveBytesByPlace {
   readonly deadLetters: number;
+  /** Lanes of keys. */
+  readonly keys: number;
   /** Transitions without an answer, and the runs that ended with them. */
   readonly journal: number;
 }

@@ -30,6 +30,7 @@ import { DeadLetters } from './dead-letters.ts';
 import { FlowMeter } from './flow-meter.ts';
 import { Intake, type Newcomer } from './intake.ts';
 import { Journal } from './journal.ts';
+import { KEY_BYTES } from './key-lanes.ts';
 import { LaterRuns, NEAR } from './later-runs.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { bytesByPlace, LiveBytes } from './live-bytes.ts';
@@ -419,7 +420,12 @@ export class Runs {
 
   /** Bytes that the runs hold; walks through all of them. */
   heldBytes(): RunsBytes {
-    return { ...bytesByPlace(this.#table.runs), deadLetters: this.#dead.bytes, journal: this.#journal.bytes };
+    return {
+      ...bytesByPlace(this.#table.runs),
+      deadLetters: this.#dead.bytes,
+      keys: this.#ready.keys * KEY_BYTES,
+      journal: this.#journal.bytes,
+    };
   }
 
   /** What the bounds of the config count and hold back. */

@@ -17,7 +17,7 @@ import {
   type SizeView,
   ThreadName,
 } from '../../actors/protocol.ts';
-import { RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
+import { KEY_BYTES, MAX_KEYS, RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
 import { CHUNK_BYTES, CPU_HEAP_LIMITS, codecBytes } from '../../workers/index.ts';
 import type { Config } from '../config/index.ts';
 import { PLACEMENT } from '../placement.ts';
@@ -123,6 +123,13 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
     measuredBytes: runs?.delayed ?? null,
     how: `${queues.delayed.capacity} runs; a fortieth of the budget`,
   });
+  if (config.tasks.some(({ bounds }) => bounds !== null && bounds.key !== null)) {
+    add('keys', main, {
+      boundBytes: MAX_KEYS * KEY_BYTES,
+      measuredBytes: runs?.keys ?? null,
+      how: `${MAX_KEYS} keys of ${KEY_BYTES} bytes, of runs that wait or are on slots`,
+    });
+  }
   add('dead letters', main, {
     boundBytes: limits.deadLetters,
     measuredBytes: runs?.deadLetters ?? null,
