@@ -29,6 +29,15 @@ test('nothing changed: said so, 0', async (t) => {
   assert.deepEqual(JSON.parse(json.out), { changed: false, config_version: 'v1', tasks: 200 });
 });
 
+test('bounds that were taken up are named, 0', async (t) => {
+  const taken = { version: 'v2', tasks: 3, changes: ['groups.api.rate changed', 'task a changed'] };
+  const { cli } = await setup(t, () => ({ outcome: 'taken-up', ...taken, more: 4 }));
+  const out = 'taken up: groups.api.rate changed, task a changed and 4 more\n';
+  assert.deepEqual(await cli.run('reload'), { code: 0, out, err: '' });
+  const json = JSON.parse((await cli.run('reload', '--json')).out);
+  assert.deepEqual(json, { changed: true, config_version: 'v2', tasks: 3, changes: taken.changes, more: 4 });
+});
+
 test('a wrong config is refused by the daemon, although it cannot be loaded here: every problem, 78', async (t) => {
   const many = Array.from({ length: 300 }, (_, index) => ({ ...PROBLEMS[0]!, line: index + 1 }));
   const { cli, daemon } = await setup(t, () => ({ outcome: 'invalid', problems: many }));

@@ -137,6 +137,47 @@ test('a config that differs is refused: ten changes by name, of more the number'
   );
 });
 
+test('bounds, priorities and the version are taken up at once, alone; the next reload is held against them', async () => {
+  const made = await rig();
+  const other = BASE.replace('version: v1', 'version: v2\nconcurrency: 9')
+    .replace('api: { concurrency: 3 }', 'api: { rate: 5/s }, db: { concurrency: 1 }')
+    .replace('handler: sleep,', 'handler: sleep, group: db, priority: 4, overlap: skip, concurrency: 2,');
+  made.next = () => load(other);
+  const changes = [
+    'version changed',
+    'concurrency changed',
+    'groups.api.concurrency changed',
+    'groups.api.rate changed',
+    'groups.db changed',
+    'task b changed',
+  ];
+  assert.deepEqual(await made.reloader.reload(), {
+    outcome: 'taken-up',
+    version: 'v2',
+    tasks: 2,
+    changes,
+    more: 0,
+  });
+  assert.deepEqual(
+    made.bounds.map(({ concurrency, groups }) => [concurrency, Object.keys(groups)]),
+    [[9, ['api', 'db']]],
+  );
+  assert.deepEqual(made.lines, [['info', 'reload: taken up', { changes, more: 0 }]]);
+  assert.equal((await made.reloader.reload()).outcome, 'unchanged');
+  assert.equal(made.reloader.config.version, 'v2');
+  for (const more of [
+    other.replace('ms: 5', 'ms: 6'),
+    BASE.replace('name: b', 'name: c'),
+    `${other}log: { level: warn }`,
+  ]) {
+    made.next = () => load(more);
+    assert.equal((await made.reloader.reload()).outcome, 'differs');
+  }
+  assert.equal(made.bounds.length, 1);
+  made.next = () => load(BASE);
+  assert.equal((await made.reloader.reload()).outcome, 'taken-up');
+});
+
 test('what keeps the file from being looked at is told as it is', async () => {
   const made = await rig();
   made.next = async () => {

@@ -117,6 +117,30 @@ test('what the clocks did, and what was missed by the tasks that have a schedule
   ]);
 });
 
+test('what is held back, and by what; which queue makes its sources wait', async () => {
+  const at = { rated: false, active: 2, held: 5 };
+  const view = runtimeView({
+    bounds: [
+      { ...at, kind: 'group', name: 'api', concurrency: 2 },
+      { ...at, kind: 'group', name: 'mail', concurrency: null },
+      { ...at, kind: 'key', name: 'sync', concurrency: 1 },
+    ],
+    pressures: [{ queue: 'ready', isHigh: true, rises: 3 }],
+  });
+  const lines = await page(new RunCounters([]), { view });
+  for (const expected of [
+    'colibri_held_back_runs{bound="group",name="api"} 5',
+    'colibri_held_back_runs{bound="key",name="sync"} 5',
+    'colibri_group_active_runs{group="mail"} 2',
+    'colibri_group_concurrency{group="api"} 2',
+    'colibri_queue_high_water{queue="ready"} 1',
+    'colibri_queue_high_water_total{queue="ready"} 3',
+  ]) {
+    assert.ok(lines.includes(expected), expected);
+  }
+  assert.ok(!lines.some((line) => line.startsWith('colibri_group_concurrency{group="mail"}')));
+});
+
 test('a store that cannot be written shows 0', async () => {
   const store = { kind: 'sqlite', writable: false, unrecorded: 20_000, reason: 'the disk is full' } as const;
   const lines = await page(new RunCounters([]), { view: runtimeView({ store }) });
