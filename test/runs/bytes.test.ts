@@ -300,6 +300,7 @@ test('whatever comes and goes: no queue holds more than its share and one run, a
         retry: 0,
         running: 0,
         deadLetters: 0,
+        keys: 0,
         journal: 0,
       });
       assert.equal(s.runs.table.size, 0);

@@ -279,6 +279,8 @@ export class Journal {
   }
 
   #measure(): void {
+    const isFull = this.unrecorded >= this.#maxUnrecorded || this.#bytes >= this.#options.maxBytes;
+    if (!isFull && !this.#water.isHigh) return;
     this.#water.measure(
       Math.max(this.unrecorded / this.#maxUnrecorded, this.#bytes / this.#options.maxBytes),
     );

@@ -63,8 +63,8 @@ export class ReadyQueue {
 
   /** Above the high watermark, and not below the low one since: sources that can wait do. */
   get pressed(): boolean {
-    const work = this.#depth - this.#scans;
-    this.#water.measure(work === 0 ? 0 : Math.max(work / this.capacity, this.#options.load()));
+    if (!this.#water.isHigh) return false;
+    this.#measure();
     return this.#water.isHigh;
   }
 
@@ -89,7 +89,13 @@ export class ReadyQueue {
     run.readyMono = this.#lastMono;
     if (run.scan) this.#scans++;
     this.#gates.laneOf(run).push(run);
-    void this.pressed;
+    if (!this.#water.isHigh) this.#measure();
+  }
+
+  /** Scans alone do not fill it: they would wait for room that they take themselves. */
+  #measure(): void {
+    const work = this.#depth - this.#scans;
+    this.#water.measure(work === 0 ? 0 : Math.max(work / this.capacity, this.#options.load()));
   }
 
   /** The run that `take` would give. */
@@ -113,7 +119,7 @@ export class ReadyQueue {
 
   /** A run that was taken has left its slot: its bounds may have room for the next one. */
   release(run: Run): void {
-    const lane = this.#holders.get(run);
+    const lane = this.#holders.size === 0 ? undefined : this.#holders.get(run);
     if (lane === undefined) return;
     this.#holders.delete(run);
     this.#gates.leave(lane);
