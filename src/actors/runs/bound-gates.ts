@@ -35,7 +35,7 @@ export class BoundGates {
   /** Where the runs of a task go: a lane, or a branch with lanes by key. */
   readonly #places = new Map<TaskState, Place>();
   readonly #room: KeyRoom;
-  #hasTaskBounds = false;
+  #spansPools = false;
   #engine: DelayEngine<Gate> | null = null;
 
   constructor(options: BoundGatesOptions, before: BoundGates | null) {
@@ -57,9 +57,9 @@ export class BoundGates {
     }
   }
 
-  /** Whether there is any. */
-  get any(): boolean {
-    return this.#all !== null || this.#groups.size > 0 || this.#hasTaskBounds;
+  /** Whether runs of several pools are behind one of them. */
+  get spanPools(): boolean {
+    return this.#spansPools;
   }
 
   /** Keys that have a lane of their own. */
@@ -132,7 +132,6 @@ export class BoundGates {
     let place: Place;
     if (bounds === undefined) place = parent.shared(priority, creditMs);
     else {
-      this.#hasTaskBounds = true;
       const { concurrency: limit, key } = bounds;
       const gate = limit === null ? null : new Gate({ kind: BoundKind.Task, name, limit });
       if (key === null) place = new Lane(parent, gate, { priority, creditMs });
@@ -167,6 +166,7 @@ export class BoundGates {
       branch = new Branch(root, gate);
       root.places.push(branch);
       this.#branches.set(key, branch);
+      if (gate.places.length > 1) this.#spansPools = true;
     }
     return branch;
   }
@@ -176,6 +176,7 @@ export class BoundGates {
     if (root === undefined) {
       root = new Branch(null, pool === 'scan' ? null : this.#all);
       this.#roots.set(pool, root);
+      if (this.#all !== null && this.#all.places.length > 1) this.#spansPools = true;
     }
     return root;
   }

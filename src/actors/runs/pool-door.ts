@@ -60,7 +60,7 @@ export class PoolDoor {
    */
   #yields(name: PoolName): boolean {
     const { ready } = this.#options;
-    if (!ready.hasBounds || name === 'scan') return false;
+    if (!ready.poolsShare || name === 'scan') return false;
     const rank = ready.rank(name);
     if (rank === NONE) return false;
     let isYielding = false;

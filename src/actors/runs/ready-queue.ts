@@ -78,9 +78,9 @@ export class ReadyQueue {
     return this.#gates.keys;
   }
 
-  /** Whether some bound decides beside slots and order. */
-  get hasBounds(): boolean {
-    return this.#gates.any;
+  /** Whether runs of several pools share a bound. */
+  get poolsShare(): boolean {
+    return this.#gates.spanPools;
   }
 
   push(run: Run): void {
