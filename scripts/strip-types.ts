@@ -26,7 +26,7 @@ export async function stripTypes(folder: string): Promise<string> {
     outbase: ROOT,
     outExtension: { '.js': '.mjs' },
   });
-  for (const file of globSync(SOURCES, { cwd: ROOT })) {
+  for (const file of globSync(SOURCES, { cwd: ROOT, exclude: ['**/node_modules/**'] })) {
     const copy = join(folder, file.replace(/\.cts$/, '.cjs'));
     mkdirSync(dirname(copy), { recursive: true });
     writeFileSync(copy, stripTypeScriptTypes(readFileSync(join(ROOT, file), 'utf8')));
