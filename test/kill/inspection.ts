@@ -89,7 +89,7 @@ export class Inspection {
       if (performance.now() > endMono) {
         const text = (run: string) => `${run}: not over ${limitMs} ms after the last trigger`;
         this.#report(...open.map((run) => ({ rule: 'not-over', text: text(run) })));
-        if (open.length === 0) this.#report({ rule: 'not-over', text: `${live} runs are live all the time` });
+        // With nothing open, what is live is what the schedule makes anew: a slow machine may have some all the time.
         break;
       }
       await passed(LOOK_MS);
@@ -100,7 +100,7 @@ export class Inspection {
         if (Date.parse(created_at) > old) continue;
         this.#report({
           rule: 'left-over',
-          text: `${run}: ${state} since ${created_at}, and nothing is live`,
+          text: `${run}: ${state} since ${created_at}, and all that was triggered is over`,
         });
       }
     }
