@@ -3,6 +3,7 @@
  * parts.
  *
  *   colibri.sh, colibri.js ─▶ parts.js ─▶ main ─▶ config, forgotten once the config is there
+ *                                          ├────▶ flows, where there are any
  *                                          └────▶ daemon ─▶ host         (service, guest)
  *                                                      └──▶ cpu-worker   (cpu threads, with Piscina's worker)
  *   index.js: the library, in one file with all but what its threads start from
@@ -19,7 +20,7 @@ export const VERSION = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf
   .version;
 
 /** What is loaded by name, from a folder or from within the executable. */
-export const PARTS = ['main', 'config', 'daemon', 'host', 'cpu-worker'] as const;
+export const PARTS = ['main', 'config', 'daemon', 'flows', 'host', 'cpu-worker'] as const;
 export type PartName = (typeof PARTS)[number];
 
 export interface BundledFile {
@@ -37,6 +38,7 @@ const piscina = dirname(createRequire(import.meta.url).resolve('piscina'));
 const IMPORTED_PARTS: Readonly<Record<string, PartName>> = {
   [source('main/config-part.ts')]: 'config',
   [source('main/run-daemon.ts')]: 'daemon',
+  [source('main/flows-part.ts')]: 'flows',
 };
 
 /** What packages load and nothing here calls. */
@@ -94,6 +96,7 @@ export async function bundle(folder: string): Promise<BundledFile[]> {
     part('main', { entryPoints: [source('main/cli/bin.ts')] }),
     part('config', { entryPoints: [source('main/config-part.ts')] }),
     part('daemon', { entryPoints: [source('main/run-daemon.ts')] }),
+    part('flows', { entryPoints: [source('main/flows-part.ts')] }),
     part('host', { entryPoints: [source('workers/threads/host.ts')] }),
     part('cpu-worker', {
       stdin: { contents: CPU_WORKER, resolveDir: source(''), sourcefile: 'cpu-worker.ts', loader: 'ts' },

@@ -46,8 +46,14 @@ tasks:
     each: { files: "./*.yaml" }
     schedule: "@daily"
     run_on_start: true
+flows:
+  - name: both
+    run_on_start: true
+    steps:
+      - { task: some-minutes }
+      - { task: workdays, depends_on: [some-minutes], with: { of: "{{ flow.run }}" } }
 `;
-const SEEN_TO_WORK = ['"msg":"ready"', '"task":"intervals"', '"file":'];
+const SEEN_TO_WORK = ['"msg":"ready"', '"task":"intervals"', '"file":', '"task":"both"'];
 
 type Daemon = ChildProcessByStdio<null, Readable, Readable>;
 

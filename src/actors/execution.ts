@@ -8,8 +8,16 @@ import type { ErrorData } from './kernel/errors.ts';
  * Where a handler runs. `guest` is the io pool of the thread that user modules of kind io live on; `scan` is a lane
  * of its own beside io, for looking for files: a scan waits for room for what it finds and must not hold a slot that
  * would make that room. `inline` are functions of the program that holds the runtime as a library, on its own thread.
+ * `flow` is where runs of flows are while their steps run: it executes nothing itself.
  */
-export const PoolName = { Cpu: 'cpu', Io: 'io', Guest: 'guest', Scan: 'scan', Inline: 'inline' } as const;
+export const PoolName = {
+  Cpu: 'cpu',
+  Io: 'io',
+  Guest: 'guest',
+  Scan: 'scan',
+  Inline: 'inline',
+  Flow: 'flow',
+} as const;
 export type PoolName = (typeof PoolName)[keyof typeof PoolName];
 
 /** A run as a pool takes it. `input` is JSON text: the router never looks into it. */

@@ -61,6 +61,8 @@ export const RunOrigin = {
   Start: 'start',
   Each: 'each',
   Replay: 'replay',
+  /** A step of a flow. */
+  Flow: 'flow',
 } as const;
 export type RunOrigin = (typeof RunOrigin)[keyof typeof RunOrigin];
 
@@ -97,6 +99,12 @@ export interface RunEvent {
   readonly error?: ErrorData | null;
   /** The end of a scan that found nothing new: counted, but neither kept nor logged. */
   readonly quiet?: boolean;
+  /** With the first event of a run that is a step of a flow, and its end: the run of that flow. It is kept as long as that one lives. */
+  readonly flow?: string;
+  /** Of the run of a flow: what it keeps of itself, JSON text, in place of what it kept before. */
+  readonly note?: string;
+  /** With the first event of the run of a flow: runs of steps of an earlier one that it takes over, and which are kept for it. */
+  readonly adopts?: readonly string[];
 }
 
 /** A run as `runs` and `show` print it. Times are wall times in ms. */
@@ -117,6 +125,10 @@ export interface RunView {
   readonly progress: { readonly fraction: number; readonly note: string | null } | null;
   /** The last attempts, oldest first, at most `MAX_ATTEMPTS_KEPT`. */
   readonly attempts: readonly AttemptView[];
+  /** The run of the flow that it is a step of; null: of none. */
+  readonly flow: string | null;
+  /** Of the run of a flow: what it keeps of itself, JSON text. */
+  readonly note: string | null;
 }
 
 /** Attempts kept of one run; of more, the oldest are forgotten. */
@@ -171,9 +183,13 @@ export interface TaskWindow {
   readonly splayMs: number;
 }
 
+/** Of a flow its runs are made and counted as those of a task are. */
+export type TaskKind = 'cpu' | 'io' | 'flow';
+
 export interface TaskView {
   readonly name: string;
-  readonly kind: 'cpu' | 'io';
+  readonly kind: TaskKind;
+  /** Empty for a flow. */
   readonly handler: string;
   /** Whose bounds it shares; null: of none. */
   readonly group: string | null;
@@ -407,6 +423,40 @@ export interface OfferReply {
   readonly rest: readonly string[];
 }
 
+/** Which steps of an earlier run of a flow run again, beside all that is behind them. */
+export type RerunChoice =
+  /** Every step. */
+  | { readonly kind: 'whole' }
+  /** Those that did not succeed. */
+  | { readonly kind: 'failed' }
+  /** Those, and this one. */
+  | { readonly kind: 'from'; readonly step: string };
+
+/** A step as the run of its flow is shown. Times are wall times in ms. */
+export interface FlowStepView {
+  readonly step: string;
+  readonly dependsOn: readonly string[];
+  /** Items at a time, of a step with a list; null: it has none. */
+  readonly each: number | null;
+  readonly state: string;
+  /** Null: it is not over. */
+  readonly reason: string | null;
+  /** The step before it that is to blame. */
+  readonly cause: string | null;
+  readonly detail: string | null;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+}
+
+/** The run of a flow with its steps; null: what they were is not known. */
+export interface FlowView {
+  readonly run: RunView;
+  /** Why it ended, as a sentence; null: it is not over. */
+  readonly end: string | null;
+  readonly steps: readonly FlowStepView[] | null;
+}
+
 /** Owner of all live runs and of the four queues. */
 export type RunsMessages = {
   trigger: { body: TriggerBody; reply: TriggerReply };
@@ -422,6 +472,10 @@ export type RunsMessages = {
   /** The store cannot write, and why; or it can again, and wants what was not acknowledged. */
   'store-state': { body: { writable: true } | { writable: false; reason: string } };
   cancel: { body: { run: string }; reply: { state: RunState } };
+  /** Of a run of a flow, live or not. Fails with `no-such-run`. */
+  'flow-show': { body: { run: string }; reply: FlowView };
+  /** A new run of the flow with the payload of this one, which is over. Fails as `trigger` does, and with `no-such-run`, `usage`. */
+  'flow-rerun': { body: { run: string; choice: RerunChoice }; reply: { run: string } };
   live: { body: RunFilter; reply: readonly RunView[] };
   'show-live': { body: { run: string }; reply: RunView | null };
   'dead-list': { body: DeadLetterFilter; reply: readonly DeadLetterView[] };
@@ -482,6 +536,24 @@ export interface StoredRun {
   readonly mark: string | null;
   readonly error: ErrorData | null;
   readonly attempts: readonly AttemptView[];
+  readonly flow: string | null;
+  readonly note: string | null;
+}
+
+/** The run of a step as the store has it: all that its flow wants to know. */
+export interface StoredStep {
+  readonly run: string;
+  readonly flow: string;
+  readonly state: RunState;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly error: ErrorData | null;
+}
+
+/** A page of them is asked for by the flows that are left, from after a position within the first one. */
+export interface StepsPlace {
+  readonly flows: readonly string[];
+  readonly after: number;
 }
 
 export interface StoredLetter {
@@ -549,6 +621,10 @@ export type StoreMessages = {
   record: { body: RecordBatch };
   list: { body: RunFilter; reply: readonly RunView[] };
   show: { body: { run: string }; reply: RunView | null };
+  /** Runs of the steps of these flow runs, in pages; `next`: of the next one. */
+  'flow-steps': { body: StepsPlace; reply: { steps: readonly StoredStep[]; next: StepsPlace | null } };
+  /** In their order; null where it is not kept. A result of nothing is the text `null`. */
+  results: { body: { runs: readonly string[] }; reply: { results: readonly (string | null)[] } };
   /** Passes on to `runs` what is not marked yet; sums up what became of all. */
   offer: { body: OfferBody; reply: OfferReply };
   /** Bytes it holds: of runs that are over, of runs that are not, of the marks of files. */

@@ -7,6 +7,8 @@
  * Start: lock, threads, recovery, control socket, schedule, `ready`. Stop: no new work, the schedule stands, what runs may
  * end within the grace, then it is aborted, then killed; the log is flushed; the lock goes last.
  */
+
+import type { Flows, FlowsOptions } from '../actors/flow/index.ts';
 import {
   type ActorRef,
   type Clock,
@@ -51,6 +53,8 @@ export interface DaemonOptions {
    * and with a store in memory no state directory.
    */
   readonly embedded?: Embedded;
+  /** Given where the config has flows. */
+  readonly createFlows?: (options: FlowsOptions) => Flows;
   /** How long before this process's clock began its launcher was started, ms. Default 0. */
   readonly launchMs?: number;
   /** Reads the config anew, as at the start; without it there is nothing to reload. */
@@ -69,6 +73,8 @@ export const THREAD_STOP_MS = 450;
 /** A stop that is not done so long after its grace is given up; a second after the grace the process has ended. */
 const HARD_LIMIT_MS = 850;
 const MEASURE_MS = 1000;
+/** Flows of before are taken up before new work, unless that takes longer. */
+const FLOWS_MS = 2000;
 const REOPEN_MS = { first: 500, most: 10_000 } as const;
 
 export class Daemon {
@@ -110,6 +116,7 @@ export class Daemon {
       colours: options.colours ?? false,
       early: options.early ?? null,
       embedded: this.#embedded,
+      createFlows: options.createFlows ?? null,
       log: (level, msg, fields) => this.log(level, msg, fields),
       view: () => this.view(),
       loadConfig: options.loadConfig ?? null,
@@ -189,6 +196,7 @@ export class Daemon {
     await linked;
     // Metrics listen while the journal is read: until the daemon is ready they say that it starts.
     const [recovered] = await Promise.all([this.#recover(), telemetry.ask('open', null)]);
+    await this.#parts.flows?.takenUp(FLOWS_MS);
     await this.#openControl();
     if (this.#stopping !== null) throw stoppedError();
     loopDelay.start();
@@ -211,7 +219,7 @@ export class Daemon {
   /** What the daemon before left behind is settled before any new work. */
   async #recover(): Promise<Recovered> {
     const { store, runs, telemetry } = this.#parts;
-    const { tasks } = this.#config;
+    const tasks = [...this.#config.tasks, ...this.#config.flows];
     const recovered = await recover({ clock: this.#clock, store, runs, tasks, boot: this.#boot });
     const { opening, ends, interrupted, orphaned, tookMs } = recovered;
     const succeeded = ends.flatMap(({ task, succeededAtMs: atMs }) =>
@@ -287,8 +295,9 @@ export class Daemon {
   }
 
   async #windDown(): Promise<void> {
-    const { scheduler, runs, pools, loopDelay, governor, router, system } = this.#parts;
+    const { scheduler, runs, flows, pools, loopDelay, governor, router, system } = this.#parts;
     scheduler.stop();
+    void flows?.drain();
     governor?.stop();
     runs.close();
     this.#measuring?.cancel();

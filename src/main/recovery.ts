@@ -13,7 +13,8 @@ export interface RecoveryOptions {
   readonly clock: Clock;
   readonly store: ActorRef<StoreMessages>;
   readonly runs: Runs;
-  readonly tasks: readonly TaskSpec[];
+  /** Tasks and flows. */
+  readonly tasks: readonly Pick<TaskSpec, 'name' | 'schedule'>[];
   /** Of this daemon; unique. */
   readonly boot: string;
 }
@@ -63,7 +64,7 @@ export async function recover({ clock, store, runs, tasks, boot }: RecoveryOptio
 
 async function mount(
   store: ActorRef<StoreMessages>,
-  tasks: readonly TaskSpec[],
+  tasks: RecoveryOptions['tasks'],
   atMs: number,
 ): Promise<ReadonlyMap<string, number>> {
   const schedules = tasks.flatMap(({ name, schedule }) => {

@@ -29,6 +29,7 @@ const SAME_SIGNAL_MS = 100;
  */
 export async function runDaemon(options: RunDaemonOptions): Promise<number> {
   let code = 0;
+  const flows = options.config.flows.length === 0 ? null : await import('./flows-part.ts');
   let fault: ColibriError | null = null;
   const ended = Promise.withResolvers<void>();
   const daemon: Daemon = new Daemon({
@@ -39,6 +40,7 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
     early: options.early,
     loadConfig: options.loadConfig,
     launchMs: options.launchMs,
+    ...(flows === null ? {} : { createFlows: (parts) => new flows.Flows(parts) }),
     onFatal: (error) => {
       code = 1;
       fault ??= error;

@@ -6,10 +6,12 @@
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Flows, FlowsOptions } from '../actors/flow/index.ts';
 import {
   type ActorRef,
   ActorSystem,
   type Clock,
+  ColibriError,
   Delivery,
   GarbageCollector,
   LoopDelaySampler,
@@ -55,7 +57,7 @@ import {
 import { PLACEMENT } from './placement.ts';
 import { Reloader } from './reload.ts';
 import { Router } from './router.ts';
-import { runsTask } from './runs-tasks.ts';
+import { flowTask, runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
 import { CLOCK_JUMP_LINES, ClockWatch, Scheduler, Shifts } from './schedule/index.ts';
 import { SizeReport } from './size-report.ts';
@@ -71,6 +73,8 @@ export interface WiringOptions {
   readonly colours: boolean;
   readonly early: EarlyStart | null;
   readonly embedded?: Embedded | null;
+  /** Given where the config has flows. */
+  readonly createFlows?: ((options: FlowsOptions) => Flows) | null;
   readonly log: (level: LogRecord['level'], msg: string, fields?: LogRecord['fields']) => void;
   readonly view: () => RuntimeView;
   readonly loadConfig: (() => Promise<LoadedConfig>) | null;
@@ -94,6 +98,8 @@ export interface Wiring {
   readonly guest: IoPool | null;
   /** Only in a program that has functions as tasks. */
   readonly inline: InlinePool | null;
+  /** Only where the config has any. */
+  readonly flows: Flows | null;
   readonly scheduler: Scheduler;
   readonly loopDelay: LoopDelaySampler;
   /** Null where the process is not the daemon's alone. */
@@ -128,11 +134,11 @@ export function wireDaemon(options: WiringOptions): Wiring {
     const level = kind === 'suspend' ? 'info' : 'warn';
     log(level, CLOCK_JUMP_LINES[kind], { seconds: Math.round(sizeMs) / 1000 });
   });
-  const runs = new Runs({
+  const runs: Runs = new Runs({
     clock,
     watch,
     random: options.random,
-    tasks: config.tasks.map(runsTask),
+    tasks: [...config.tasks.map(runsTask), ...config.flows.map(flowTask)],
     groups: config.groups,
     bounds: { concurrency: config.concurrency, ageingMs: config.queues.ready.ageingMs },
     queues: config.queues,
@@ -144,6 +150,13 @@ export function wireDaemon(options: WiringOptions): Wiring {
         : {
             page: (after) => store.ask('delayed', { after }),
             find: (run) => store.ask('delayed-run', { run }),
+          },
+    flows:
+      config.flows.length === 0
+        ? null
+        : {
+            onStep: (run) => flows?.onStep(run),
+            limitsOf: (run, flow) => flows?.limitsOf(run, flow) ?? null,
           },
     record(batch) {
       const isSent = store.tryTell('record', batch) === Delivery.Delivered;
@@ -177,11 +190,14 @@ export function wireDaemon(options: WiringOptions): Wiring {
   if (guest !== null) addLink(ThreadName.Guest, [guest]);
   const pools: readonly Pool[] = [cpu, io, scan, guest, inline].filter((pool) => pool !== null);
   for (const pool of pools) runs.attachPool(pool);
-  const shifts = new Shifts(config.tasks);
+  const flows = createFlows();
+  if (flows !== null) runs.attachPool(flows);
+  const scheduled = [...config.tasks, ...config.flows];
+  const shifts = new Shifts(scheduled);
   const scheduler = new Scheduler({
     clock,
     watch,
-    tasks: config.tasks,
+    tasks: scheduled,
     onDue({ task, occurrenceMs: dueAtMs, origin, catchUp }) {
       const shift = origin === 'schedule' ? shifts.of(task, dueAtMs) : null;
       if (shift !== null) log('info', 'occurrence shifted', { ...shift });
@@ -238,6 +254,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       view: options.view,
       size: () => size.view(),
       reload: () => reloader.reload(),
+      flows,
     }),
   );
   return {
@@ -251,11 +268,32 @@ export function wireDaemon(options: WiringOptions): Wiring {
     io,
     guest,
     inline,
+    flows,
     scheduler,
     loopDelay,
     governor,
     report,
   };
+
+  function createFlows(): Flows | null {
+    if (config.flows.length === 0) return null;
+    const create = options.createFlows;
+    if (create == null)
+      throw new ColibriError('internal', 'expected createFlows with a config that has flows');
+    return create({
+      clock,
+      flows: config.flows,
+      tasks: new Set(config.tasks.map(({ name }) => name)),
+      runs,
+      store: {
+        steps: (place) => store.ask('flow-steps', place),
+        results: async (of) => (await store.ask('results', { runs: of })).results,
+        list: (filter) => store.ask('list', filter),
+        show: (run) => store.ask('show', { run }),
+      },
+      log,
+    });
+  }
 
   function addLink(name: ThreadName, held: readonly IoPool[]): void {
     router.add(
@@ -380,7 +418,7 @@ function hostSettings(
       log: { ...config.log, pretty, colours },
       metrics: config.metrics,
       configVersion: config.version,
-      tasks: config.tasks.map((task) => task.name),
+      tasks: [...config.tasks, ...config.flows].map(({ name }) => name),
     },
     store: {
       ...config.store,

@@ -150,6 +150,8 @@ export function runView(run: string, fields: Partial<RunView> = {}): RunView {
     error: null,
     progress: null,
     attempts: [],
+    flow: null,
+    note: null,
     ...fields,
   };
 }

@@ -5,10 +5,10 @@ import {
   type EarlierStep,
   type FlowGraph,
   FlowRun,
-  type RerunChoice,
   type StepState,
   stepsTakenOver,
 } from '../../src/actors/flow/index.ts';
+import type { RerunChoice } from '../../src/actors/protocol.ts';
 import { anyGraph, graphOf, step } from './fixtures.ts';
 import { FlowWorld } from './flow-world.ts';
 

@@ -21,6 +21,8 @@ function stored(run: string, fields: Partial<StoredRun> = {}): StoredRun {
     mark: null,
     error: null,
     attempts: [],
+    flow: null,
+    note: null,
     ...fields,
   };
 }

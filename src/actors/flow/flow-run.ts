@@ -89,6 +89,11 @@ export class FlowRun {
     return this.#lists?.countsOf(step) ?? null;
   }
 
+  /** Items of the step that are to have a run which is not over. */
+  activeItemsOf(step: number): readonly number[] {
+    return this.#lists?.activeItemsOf(step) ?? [];
+  }
+
   /** Null: it is not over. */
   get end(): FlowEnd | null {
     return this.#end;

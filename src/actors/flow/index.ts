@@ -1,5 +1,6 @@
-/** The face of the flows: graphs, flow runs, templates, guards, and how they are shown. All of it is pure. */
+/** The face of the flows: graphs, flow runs, templates, guards, how they are shown, and the owner of the flow runs. */
 export { type CheckedFlow, checkFlow } from './check-flow.ts';
+export { compileFlow, type FlowCompilation } from './compile-flow.ts';
 export {
   EXPECTATION_SCHEMA,
   type Expectation,
@@ -9,6 +10,7 @@ export {
   unmetExpectation,
 } from './expectations.ts';
 export { MAX_FLOW_ITEMS } from './fan-out.ts';
+export type { FlowDefinition, FlowFailureTask, StepDefinition } from './flow-definition.ts';
 export { flowDot, flowMermaid } from './flow-drawing.ts';
 export { endOfFlow } from './flow-end.ts';
 export {
@@ -34,8 +36,10 @@ export {
 } from './flow-graph.ts';
 export type { FlowProblem } from './flow-problem.ts';
 export { FlowRun, type FlowRunOptions } from './flow-run.ts';
+export type { FlowStore } from './flow-store.ts';
 export { type FlowShown, flowEndText, flowLines, type StepShown, stepReasonText } from './flow-text.ts';
-export { type EarlierStep, type RerunChoice, stepsTakenOver } from './rerun.ts';
+export { Flows, type FlowsOptions } from './flows.ts';
+export { type EarlierStep, stepsTakenOver } from './rerun.ts';
 export { isStepOver, STEP_STATES, STEP_TRANSITIONS, type StepEnd, StepState } from './step-states.ts';
 export {
   FLOW_FIELDS,

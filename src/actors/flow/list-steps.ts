@@ -42,6 +42,10 @@ export class ListSteps {
     return this.#fans.get(step) ?? null;
   }
 
+  activeItemsOf(step: number): readonly number[] {
+    return this.#fans.get(step)?.activeItems() ?? [];
+  }
+
   listed(step: number, items: number): void {
     const { each } = this.#graph.steps[step]!;
     if (each === null || this.#fans.has(step)) return;

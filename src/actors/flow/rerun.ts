@@ -1,14 +1,9 @@
 /** Which steps of an earlier run of a flow a new one takes over, and which run again. Pure. */
 import { didYouMean } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
+import type { RerunChoice } from '../protocol.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import type { StepState } from './step-states.ts';
-
-/** `whole`: every step; `failed`: those that did not succeed; `from`: those, and a step that did. Each with all behind it. */
-export type RerunChoice =
-  | { readonly kind: 'whole' }
-  | { readonly kind: 'failed' }
-  | { readonly kind: 'from'; readonly step: string };
 
 export interface EarlierStep {
   readonly state: StepState;

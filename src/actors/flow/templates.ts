@@ -64,6 +64,14 @@ export function isConstant({ pieces }: Template): boolean {
   return pieces.every((piece) => 'json' in piece);
 }
 
+/** All that it is filled from. */
+export function sourcesOf({ pieces }: Template): readonly ValueSource[] {
+  return pieces.flatMap((piece) => {
+    if ('whole' in piece) return [piece.whole];
+    return 'inside' in piece ? piece.inside.flatMap((part) => ('source' in part ? [part.source] : [])) : [];
+  });
+}
+
 class TemplateParser {
   readonly pieces: Piece[] = [];
   readonly problems: FlowProblem[] = [];

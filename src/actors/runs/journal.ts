@@ -262,7 +262,9 @@ export class Journal {
       const { run, event } = unsent;
       events.push(event);
       bytes += unsent.bytes;
-      text += (event.input?.length ?? 0) + (event.result?.length ?? 0) + errorTextLength(event.error);
+      const { input, result, note } = event;
+      text +=
+        (input?.length ?? 0) + (result?.length ?? 0) + (note?.length ?? 0) + errorTextLength(event.error);
       if (isTerminal(event.state)) ended.push(run);
     }
     const dropped = at === this.#events.length ? this.#dropped : [];
@@ -271,8 +273,8 @@ export class Journal {
 
   #weigh(unsent: UnsentEvent): void {
     const { run, event } = unsent;
-    const texts = textBytes(event.input) + textBytes(event.result) + errorBytes(event.error);
-    const bytes = EVENT_BYTES + texts + (isTerminal(event.state) ? run.bytes : 0);
+    const texts = textBytes(event.input) + textBytes(event.result) + textBytes(event.note);
+    const bytes = EVENT_BYTES + texts + errorBytes(event.error) + (isTerminal(event.state) ? run.bytes : 0);
     this.#bytes += bytes - unsent.bytes;
     unsent.bytes = bytes;
     this.#measure();

@@ -14,17 +14,27 @@ export interface LifecycleOptions {
   readonly clock: Clock;
   readonly journal: Journal;
   readonly bytes: LiveBytes;
+  /** The run of a step has begun, is over, or waits for its task to come back. */
+  readonly onStep: (run: Run) => void;
 }
 
 export class Lifecycle {
   readonly #clock: Clock;
   readonly #journal: Journal;
   readonly #bytes: LiveBytes;
+  readonly #onStep: (run: Run) => void;
+  #steps = 0;
 
-  constructor({ clock, journal, bytes }: LifecycleOptions) {
+  constructor({ clock, journal, bytes, onStep }: LifecycleOptions) {
     this.#clock = clock;
     this.#journal = journal;
     this.#bytes = bytes;
+    this.#onStep = onStep;
+  }
+
+  /** Runs of steps that are not over. */
+  get steps(): number {
+    return this.#steps;
   }
 
   created(run: Run): void {
@@ -43,9 +53,17 @@ export class Lifecycle {
   due(run: Run): void {
     const { task } = run;
     task.queued++;
+    if (run.flow !== null) this.#steps++;
     if (!run.overlaps) return;
     task.live++;
     if (run.catchUp) task.catchUps++;
+  }
+
+  /** The run of a flow keeps something else of itself. */
+  noted(run: Run, note: string): void {
+    run.note = note;
+    this.#bytes.weigh(run);
+    this.#journal.note(run, this.#clock.wallMs(), { note });
   }
 
   /** It is in the store alone from here on. */
@@ -95,6 +113,7 @@ export class Lifecycle {
     run.task.active++;
     const lagMs = Math.max(0, now - run.dueAtMs);
     this.#move(run, 'running', first ? { lagMs, ...this.#unsaidOf(run) } : undefined);
+    if (run.flow !== null) this.#onStep(run);
   }
 
   /** It has left its slot; what becomes of it is said next. */
@@ -128,6 +147,7 @@ export class Lifecycle {
   /** Its task is not in the config any more: it is kept for when it is again. */
   orphaned(run: Run): void {
     this.#move(run, 'orphaned');
+    if (run.flow !== null) this.#onStep(run);
   }
 
   /** It is over. `dead`: and kept as a dead letter. */
@@ -151,6 +171,7 @@ export class Lifecycle {
       ...(error === null ? {} : { error }),
       ...(dead ? { dead: true as const } : {}),
       ...(state === 'skipped' && isAskedFor(run) ? { asked: true as const } : {}),
+      ...(run.flow === null ? {} : { flow: run.flow }),
       ...(run.scan ? scanEnd(run) : {}),
     });
     task.lastState = state;
@@ -158,6 +179,10 @@ export class Lifecycle {
     if (run.overlaps) {
       task.live--;
       if (run.catchUp) task.catchUps--;
+    }
+    if (run.flow !== null) {
+      this.#steps--;
+      this.#onStep(run);
     }
     this.#answer(run, error);
   }
@@ -197,7 +222,7 @@ export class Lifecycle {
 }
 
 function creationOf(run: Run): Partial<RunEvent> {
-  const { origin, createdAtMs, dueAtMs, mark, effectiveInput: input } = run;
+  const { origin, createdAtMs, dueAtMs, mark, flow, note, adopts, effectiveInput: input } = run;
   return {
     origin,
     createdAtMs,
@@ -205,6 +230,9 @@ function creationOf(run: Run): Partial<RunEvent> {
     ...occurrenceOf(run),
     ...(input === '{}' ? {} : { input }),
     ...(mark === null ? {} : { mark }),
+    ...(flow === null ? {} : { flow }),
+    ...(note === null ? {} : { note }),
+    ...(adopts === null ? {} : { adopts }),
   };
 }
 

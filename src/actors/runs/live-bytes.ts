@@ -18,8 +18,8 @@ const PAST_BYTES = 150;
 const ATTEMPT_BYTES = 96;
 
 /** A run with its id, its input and the errors of its attempts. A result comes with its end, and is the journal's. */
-export function runBytes({ id, input, mark, past }: Run): number {
-  let bytes = RUN_BYTES + textBytes(id) + textBytes(input) + textBytes(mark);
+export function runBytes({ id, input, mark, note, past }: Run): number {
+  let bytes = RUN_BYTES + textBytes(id) + textBytes(input) + textBytes(mark) + textBytes(note);
   if (past === null) return bytes;
   bytes += PAST_BYTES;
   for (const attempt of past.attempts) bytes += ATTEMPT_BYTES + errorBytes(attempt.error);

@@ -17,7 +17,7 @@ export function orderOf(run: Run, waits: boolean): ExecuteOrder {
     attempt: run.attempt,
     handler: run.scan ? SCAN_HANDLER : spec.handler,
     input: run.effectiveInput,
-    timeoutMs: run.scan ? SCAN_TIMEOUT_MS : spec.timeoutMs,
+    timeoutMs: run.scan ? SCAN_TIMEOUT_MS : run.effectiveLimits.timeoutMs,
     ...(waits && run.noted ? { after: run.ordinal } : {}),
   };
 }

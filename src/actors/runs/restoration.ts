@@ -23,7 +23,7 @@ import type { RetryQueue } from './retry-queue.ts';
 import { Run } from './run.ts';
 import type { RunTable } from './run-table.ts';
 import type { Settlement } from './settlement.ts';
-import type { RunsTask } from './task-state.ts';
+import type { RunsTask, StepLimits } from './task-state.ts';
 
 export interface RestorationParts {
   readonly clock: Clock;
@@ -36,12 +36,14 @@ export interface RestorationParts {
   readonly settlement: Settlement;
   /** Runs that are due and had not begun: placed when all others are there, whenever they were created. */
   readonly waiting: Run[];
+  /** What the step of a flow says in place of its task. */
+  readonly limitsOf: (run: string, flow: string) => StepLimits | null;
 }
 
 export function restoreRun(stored: StoredRun, parts: RestorationParts): void {
   const { clock, table, ready, retries, later, lifecycle, settlement, waiting } = parts;
   if (table.has(stored.run)) return;
-  const run = runOf(stored, table);
+  const run = runOf(stored, parts);
   const { gone } = run.task;
   const isPending = run.state === 'pending';
   const waits = !gone && (isPending || run.state === 'orphaned');
@@ -81,8 +83,8 @@ export function restoredLetter(letter: StoredLetter, table: RunTable): DeadLette
   return { run, spec, diedAtMs, attempts, rawInput: rawInputOf(input, spec, mark), mark, error };
 }
 
-function runOf(stored: StoredRun, table: RunTable): Run {
-  const { createdAtMs, state, attempt, interruptions, startedAtMs, error, attempts, mark } = stored;
+function runOf(stored: StoredRun, { table, limitsOf }: RestorationParts): Run {
+  const { createdAtMs, state, attempt, interruptions, startedAtMs, error, attempts, mark, flow } = stored;
   const task = table.taskOrGone(stored.task);
   const run = new Run({
     id: stored.run,
@@ -94,6 +96,9 @@ function runOf(stored: StoredRun, table: RunTable): Run {
     mark,
     // It cannot be told any more. What is left of a schedule and what was missed since are one catch-up.
     catchUp: stored.origin === 'schedule',
+    flow,
+    limits: flow === null ? null : limitsOf(stored.run, flow),
+    note: stored.note,
   });
   run.state = state;
   run.attempt = attempt;

@@ -14,7 +14,7 @@ import {
 import type { Linked, LinkedList } from './linked-list.ts';
 import { layInput } from './order-input.ts';
 import type { RunState } from './run-states.ts';
-import type { TaskState } from './task-state.ts';
+import type { StepLimits, TaskState } from './task-state.ts';
 
 /** Kept small: up to a ready queue full of these stands in memory, see `RUN_BYTES`. */
 export class Run implements Linked<Run> {
@@ -30,6 +30,14 @@ export class Run implements Linked<Run> {
   readonly mark: string | null;
   /** One of the late occurrences that are all to run, or what a daemon of before left of a schedule. */
   readonly catchUp: boolean;
+  /** The run of the flow that it is a step of; null: of none. */
+  readonly flow: string | null;
+  /** In place of those of its task; null: the task's. */
+  readonly limits: StepLimits | null;
+  /** Of the run of a flow: what it keeps of itself, JSON text. */
+  note: string | null;
+  /** Runs of steps that the run of a flow takes over. */
+  readonly adopts: readonly string[] | null;
 
   state: RunState = 'pending';
   /** Of its last transition in the journal; 0: of none. */
@@ -63,6 +71,10 @@ export class Run implements Linked<Run> {
     this.input = fields.input;
     this.mark = fields.mark;
     this.catchUp = fields.catchUp ?? false;
+    this.flow = fields.flow ?? null;
+    this.limits = fields.limits ?? null;
+    this.note = fields.note ?? null;
+    this.adopts = fields.adopts ?? null;
   }
 
   /** Whether the journal is told of it before its end: a scan comes again with its schedule, unless a user asked for it. */
@@ -86,9 +98,17 @@ export class Run implements Linked<Run> {
     return this.scan ? 'scan' : this.task.spec.pool;
   }
 
-  /** Whether overlap is judged by it: runs of single files, and their replays, run beside each other by nature. */
+  /**
+   * Whether overlap is judged by it: runs of single files, and their replays, run beside each other by nature; of a step it was
+   * judged when its flow began.
+   */
   get overlaps(): boolean {
-    return this.mark === null;
+    return this.mark === null && this.flow === null;
+  }
+
+  /** Timeout and retries: of the step, or of its task. */
+  get effectiveLimits(): StepLimits {
+    return this.limits ?? this.task.spec;
   }
 
   /** What its handler gets, JSON text. */
@@ -134,6 +154,8 @@ export class Run implements Linked<Run> {
       error: past.error,
       progress: past.progress,
       attempts: past.attempts,
+      flow: this.flow,
+      note: this.note,
     };
   }
 }
@@ -173,6 +195,10 @@ export interface RunFields {
   readonly mark: string | null;
   /** Default false. */
   readonly catchUp?: boolean;
+  readonly flow?: string | null;
+  readonly limits?: StepLimits | null;
+  readonly note?: string | null;
+  readonly adopts?: readonly string[] | null;
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -14,6 +14,7 @@ import {
 import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
 import type { RunState } from './run-states.ts';
 import type { Runs } from './runs.ts';
+import type { FlowQuestions } from './step-runs.ts';
 
 export interface RunsActorOptions {
   readonly runs: Runs;
@@ -24,10 +25,12 @@ export interface RunsActorOptions {
   readonly size: () => Promise<SizeView>;
   /** Rejects with what kept the config from being looked at. */
   readonly reload: () => Promise<ReloadReply>;
+  /** Null: the config has no flows. */
+  readonly flows: FlowQuestions | null;
 }
 
 export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessages> {
-  const { runs, settle, view, size, reload } = options;
+  const { runs, settle, view, size, reload, flows } = options;
   return {
     name: ActorName.Runs,
     mailbox: MAILBOXES.runs,
@@ -69,6 +72,10 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
         return envelope.body.writable ? runs.resend() : runs.storeFailing(envelope.body.reason);
       case 'cancel':
         return reply(cancel(envelope.body.run), answer);
+      case 'flow-show':
+        return reply(flowsOr(flows).show(envelope.body.run), answer);
+      case 'flow-rerun':
+        return void flowsOr(flows).rerun(envelope.body, answer);
       case 'live':
         return answer.ok(runs.table.list(envelope.body));
       case 'show-live':
@@ -90,6 +97,12 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
         return assertNever(envelope, 'message to runs');
     }
   }
+}
+
+/** Throws `usage`. */
+function flowsOr(flows: FlowQuestions | null): FlowQuestions {
+  if (flows !== null) return flows;
+  throw new ColibriError('usage', 'expected flows in the config, got none');
 }
 
 function reply(work: Promise<unknown>, answer: Answer): void {

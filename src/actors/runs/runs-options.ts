@@ -7,6 +7,7 @@ import type { RunsByteLimits } from './byte-limits.ts';
 import type { FarRuns } from './later-runs.ts';
 import type { LiveBytesByPlace } from './live-bytes.ts';
 import type { WhenFull } from './policies.ts';
+import type { FlowSeat } from './step-runs.ts';
 import type { RunsTask } from './task-state.ts';
 import type { WatermarksSpec } from './watermarks.ts';
 
@@ -43,6 +44,8 @@ export interface RunsOptions {
   readonly durable?: boolean;
   /** Runs that are to begin later and stand in the store alone. Null, the default: there are none. */
   readonly far?: FarRuns | null;
+  /** Who has the flows. Null, the default: there are none. */
+  readonly flows?: FlowSeat | null;
   /** False: the store has no room now. */
   readonly record: (batch: RecordBatch) => boolean;
   /** The sources of a queue have to wait, or may go on; `share`: how full it is. */

@@ -45,8 +45,9 @@ import { isTerminal, type RunState } from './run-states.ts';
 import { RunTable } from './run-table.ts';
 import { DEFAULT_AGEING_MS, type RunsBytes, type RunsOptions } from './runs-options.ts';
 import { Settlement } from './settlement.ts';
+import { StepRuns } from './step-runs.ts';
 import type { RunsTask, TaskState } from './task-state.ts';
-import { Triggers } from './triggers.ts';
+import { type TakenOver, Triggers } from './triggers.ts';
 import { DEFAULT_WATERMARKS } from './watermarks.ts';
 
 const NO_BOUNDS = { concurrency: null, ageingMs: DEFAULT_AGEING_MS } as const;
@@ -66,6 +67,7 @@ export class Runs {
   readonly #door: PoolDoor;
   readonly #postponed: Postponed;
   readonly #restoration: RestorationParts;
+  readonly #steps: StepRuns;
   readonly #bytes = new LiveBytes();
   readonly #flow: FlowMeter;
   /** Why the store cannot write; null: it can. */
@@ -123,7 +125,13 @@ export class Runs {
       maxBytes: limits.delayed,
       onDue: (occurrence) => this.due(occurrence),
     });
-    this.#lifecycle = new Lifecycle({ clock, journal: this.#journal, bytes: this.#bytes });
+    const { flows = null } = options;
+    this.#lifecycle = new Lifecycle({
+      clock,
+      journal: this.#journal,
+      bytes: this.#bytes,
+      onStep: (run) => flows?.onStep(run),
+    });
     this.#retries = new RetryQueue({
       clock,
       capacity: queues.retry.capacity,
@@ -211,7 +219,18 @@ export class Runs {
       intake: this.#intake,
       lifecycle: this.#lifecycle,
       settlement: this.#settlement,
+      limitsOf: (run, flow) => flows?.limitsOf(run, flow) ?? null,
     };
+    this.#steps = new StepRuns({
+      clock,
+      table: this.#table,
+      journal: this.#journal,
+      lifecycle: this.#lifecycle,
+      ready: this.#ready,
+      door: this.#door,
+      isClosed: () => this.#closed,
+      cancel: (run) => this.#cancel(run),
+    });
   }
 
   // — what a daemon before left behind: before anything else comes
@@ -247,8 +266,13 @@ export class Runs {
   }
 
   /** Accepts a trigger: see `Triggers.trigger`. */
-  trigger(body: TriggerBody, answer: Answer): void {
-    this.#triggers.trigger(body, answer);
+  trigger(body: TriggerBody, answer: Answer, takenOver?: TakenOver): void {
+    this.#triggers.trigger(body, answer, takenOver);
+  }
+
+  /** The runs of steps, for whoever has the flows. */
+  get steps(): StepRuns {
+    return this.#steps;
   }
 
   /** See `Triggers.wait`; a run that stands in the store alone comes back first. */

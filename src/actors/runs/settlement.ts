@@ -52,8 +52,8 @@ export class Settlement {
     this.#options.lifecycle.stopped(run, outcome.durationMs, outcome.error);
     switch (outcome.status) {
       case 'success':
-        // What is nothing is not worth keeping.
-        run.ownPast.result = outcome.result === 'null' ? null : outcome.result;
+        // What is nothing is not worth keeping; but of a step it is known from what was forgotten.
+        run.ownPast.result = outcome.result === 'null' && run.flow === null ? null : outcome.result;
         return this.end(run, 'success');
       case 'failed':
         return this.#failed(run, outcome.retryable);
@@ -84,7 +84,7 @@ export class Settlement {
 
   #failed(run: Run, retryable: boolean): void {
     const { lifecycle, retries, random } = this.#options;
-    const { backoff, maxRetry } = run.task.spec;
+    const { backoff, maxRetry } = run.effectiveLimits;
     const { interruptions, cancelling } = run.ownPast;
     const tries = run.attempt - interruptions;
     if (!retryable || cancelling || run.scan || tries > maxRetry) return this.#die(run);
@@ -108,6 +108,8 @@ export class Settlement {
     const { gone, spec } = run.task;
     if (cancelling) this.end(run, 'cancelled');
     else if (gone) this.#options.lifecycle.orphaned(run);
+    // It goes on from what its steps have come to: nothing was lost, however often that happens.
+    else if (spec.pool === 'flow') this.#options.readmit(run);
     else if (spec.onInterrupted === 'skip') this.end(run, 'skipped');
     // Whether it is to run again is for a person to say: by a replay of the dead letter, or none.
     else if (spec.onInterrupted === 'ask' || interruptions > INTERRUPTION_BUDGET) this.#die(run);
@@ -122,10 +124,12 @@ export class Settlement {
     else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** interruptions);
   }
 
+  /** A scan comes again by itself, and of a step its flow is the dead letter. */
   #die(run: Run): void {
-    this.#options.lifecycle.ended(run, 'failed', !run.scan);
+    const dead = !run.scan && run.flow === null;
+    this.#options.lifecycle.ended(run, 'failed', dead);
     this.#over(run);
-    if (run.scan) return;
+    if (!dead) return;
     this.#options.dead.add({
       run: run.id,
       spec: run.task.spec,

@@ -1,14 +1,15 @@
 /** A task as the owner of the runs knows it, with what it counts of its runs. */
 import type { PoolName } from '../execution.ts';
+import type { TaskKind } from '../protocol.ts';
 import type { BackoffPolicy } from './backoff.ts';
 import type { TaskBounds } from './bounds.ts';
 import type { OverlapPolicy } from './policies.ts';
 import type { RunState } from './run-states.ts';
 
-/** What runs need to know of a task. */
+/** What runs need to know of a task; or of a flow, whose runs come, wait and end as those of a task do. */
 export interface RunsTask {
   readonly name: string;
-  readonly kind: 'cpu' | 'io';
+  readonly kind: TaskKind;
   readonly handler: string;
   readonly pool: PoolName;
   /** The task's `with`, as JSON text of an object. */
@@ -26,6 +27,13 @@ export interface RunsTask {
   readonly priority: number;
   /** Left out: none of its own. */
   readonly bounds?: TaskBounds;
+}
+
+/** What a step of a flow says in place of its task. */
+export interface StepLimits {
+  readonly timeoutMs: number;
+  readonly maxRetry: number;
+  readonly backoff: BackoffPolicy;
 }
 
 export class TaskState {

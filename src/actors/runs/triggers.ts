@@ -26,6 +26,12 @@ export interface TriggersOptions {
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
+/** What the run of a flow begins with that is one again. */
+export interface TakenOver {
+  readonly note: string;
+  readonly adopts: readonly string[];
+}
+
 /** Longest payload of a trigger, code units of JSON text: larger data belongs into a file. */
 export const PAYLOAD_LIMIT = 256 * 1024;
 
@@ -42,7 +48,7 @@ export class Triggers {
    * there is room; with `wait` once it is over.
    * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `store-unavailable`, `shutting-down`.
    */
-  trigger(body: TriggerBody, answer: Answer): void {
+  trigger(body: TriggerBody, answer: Answer, takenOver?: TakenOver): void {
     const { table, journal, postponed, intake, isClosed, expectWritable, admit } = this.#options;
     const task = table.task(body.task);
     const { payload, force } = body;
@@ -52,7 +58,7 @@ export class Triggers {
     }
     expectWritable();
     if (journal.blocked && !isClosed()) {
-      return postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer));
+      return postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer, takenOver));
     }
     const nowMs = this.#options.clock.wallMs();
     const newcomer: Newcomer = {
@@ -62,6 +68,7 @@ export class Triggers {
       dueAtMs: body.dueAtMs ?? nowMs,
       input: payload,
       mark: null,
+      ...takenOver,
     };
     const isLater = newcomer.dueAtMs > nowMs;
     if (force && isLater) {

@@ -11,6 +11,8 @@ import type {
   RunEvent,
   RunFilter,
   RunView,
+  StepsPlace,
+  StoredStep,
   StoreMessages,
   StoreOpening,
 } from '../protocol.ts';
@@ -32,6 +34,8 @@ export class MemoryStore implements Store {
   readonly #dead = new Set<string>();
   /** Runs whose result is kept, oldest first, with the time it came. */
   readonly #results = new Map<string, number>();
+  /** By flow run that is not over: runs of its steps that are, by id. They are not forgotten before it. */
+  readonly #held = new Map<string, Map<string, RunView>>();
   readonly #marks = new Map<string, MarkSet>();
   readonly #audits: AuditEntry[] = [];
   #kept = 0;
@@ -72,6 +76,8 @@ export class MemoryStore implements Store {
       (filter.task === null || view.task === filter.task) &&
       (filter.state === null || view.state === filter.state);
     for (const view of this.#live.values()) if (wanted(view)) found.push(view);
+    for (const steps of this.#held.values())
+      for (const view of steps.values()) if (wanted(view)) found.push(view);
     // All of them: one that began last need not have ended last.
     for (const view of [...this.#ended.values()].reverse()) if (wanted(view)) found.push(view);
     found.sort((a, b) => b.createdAtMs - a.createdAtMs);
@@ -79,7 +85,23 @@ export class MemoryStore implements Store {
   }
 
   show(run: string): RunView | null {
-    return this.#live.get(run) ?? this.#ended.get(run) ?? null;
+    return this.#live.get(run) ?? this.#ended.get(run) ?? this.#heldStep(run) ?? null;
+  }
+
+  flowSteps({ flows }: StepsPlace): StoreMessages['flow-steps']['reply'] {
+    const wanted = new Set(flows);
+    const steps: StoredStep[] = [];
+    for (const view of this.#live.values()) {
+      if (view.flow !== null && wanted.has(view.flow)) steps.push(stepOf(view, view.flow));
+    }
+    for (const flow of wanted) {
+      for (const view of this.#held.get(flow)?.values() ?? []) steps.push(stepOf(view, flow));
+    }
+    return { steps, next: null };
+  }
+
+  results(runs: readonly string[]): readonly (string | null)[] {
+    return runs.map((run) => this.show(run)?.result ?? null);
   }
 
   marked(task: string, marks: readonly string[]): ReadonlySet<string> {
@@ -132,6 +154,7 @@ export class MemoryStore implements Store {
   usage(): StoreUsage {
     let live = 0;
     for (const view of this.#live.values()) live += bytesOf(view);
+    for (const steps of this.#held.values()) for (const view of steps.values()) live += bytesOf(view);
     let marks = 0;
     for (const set of this.#marks.values()) marks += set.bytes;
     return { history: this.#bytes, live, marks };
@@ -141,6 +164,7 @@ export class MemoryStore implements Store {
 
   close(): void {
     this.#live.clear();
+    this.#held.clear();
     this.#ended.clear();
     this.#dead.clear();
     this.#bytes = 0;
@@ -152,18 +176,24 @@ export class MemoryStore implements Store {
     if (event.quiet === true) return;
     const before = this.#live.get(event.run);
     // A run that comes again takes the place of the one before.
-    if (before === undefined) this.#forget(event.run);
+    if (before === undefined) {
+      this.#forget(event.run);
+      if (event.flow !== undefined) this.#held.get(event.flow)?.delete(event.run);
+    }
     const view = foldEvent(before, event);
+    for (const run of event.adopts ?? []) this.#adopt(view.run, run);
     if (view.endedAtMs === null) this.#live.set(event.run, view);
     else this.#end(view, event);
   }
 
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
-    this.#ended.set(view.run, view);
-    this.#bytes += bytesOf(view);
+    if (view.flow !== null && this.#live.has(view.flow)) return this.#hold(view.flow, view);
+    const steps = this.#held.get(view.run);
+    this.#held.delete(view.run);
+    for (const step of steps?.values() ?? []) this.#keep(step);
+    this.#keep(view);
     if (event.dead === true) this.#dead.add(view.run);
-    if (view.result !== null) this.#results.set(view.run, this.#nowMs());
     if (event.mark !== undefined && (view.state === 'success' || view.state === 'failed')) {
       let set = this.#marks.get(view.task);
       if (set === undefined) {
@@ -172,6 +202,39 @@ export class MemoryStore implements Store {
       }
       set.add(event.mark);
     }
+  }
+
+  #keep(view: RunView): void {
+    this.#ended.set(view.run, view);
+    this.#bytes += bytesOf(view);
+    if (view.result !== null) this.#results.set(view.run, this.#nowMs());
+  }
+
+  #hold(flow: string, view: RunView): void {
+    let steps = this.#held.get(flow);
+    if (steps === undefined) {
+      steps = new Map();
+      this.#held.set(flow, steps);
+    }
+    steps.set(view.run, view);
+  }
+
+  /** The step of an earlier flow run is kept for this one. */
+  #adopt(flow: string, run: string): void {
+    const view = this.#ended.get(run);
+    if (view === undefined || view.flow === null) return;
+    this.#forget(run);
+    this.#hold(flow, { ...view, flow });
+  }
+
+  #heldStep(run: string): RunView | undefined {
+    const own = this.#held.get(run.slice(0, Math.max(0, run.lastIndexOf('/'))))?.get(run);
+    if (own !== undefined) return own;
+    for (const steps of this.#held.values()) {
+      const view = steps.get(run);
+      if (view !== undefined) return view;
+    }
+    return undefined;
   }
 
   #forgetOld(): void {
@@ -209,8 +272,13 @@ export class MemoryStore implements Store {
 const VIEW_BYTES = 260;
 const ATTEMPT_BYTES = 96;
 
-function bytesOf({ run, input, result, error, attempts }: RunView): number {
-  let bytes = VIEW_BYTES + textBytes(run) + textBytes(input) + textBytes(result) + errorBytes(error);
+function stepOf({ run, state, startedAtMs, endedAtMs, error }: RunView, flow: string): StoredStep {
+  return { run, flow, state, startedAtMs, endedAtMs, error };
+}
+
+function bytesOf({ run, input, result, error, attempts, note }: RunView): number {
+  const texts = textBytes(run) + textBytes(input) + textBytes(result) + textBytes(note);
+  let bytes = VIEW_BYTES + texts + errorBytes(error);
   for (const attempt of attempts) bytes += ATTEMPT_BYTES + errorBytes(attempt.error);
   return bytes;
 }

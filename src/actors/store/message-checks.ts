@@ -10,6 +10,8 @@ export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown
     typeof body.after.dueAtMs === 'number' &&
     typeof body.after.position === 'number',
   'delayed-run': (body) => isObject(body) && typeof body.run === 'string',
+  'flow-steps': (body) => isObject(body) && areTexts(body.flows) && typeof body.after === 'number',
+  results: (body) => isObject(body) && areTexts(body.runs),
   audit: (body) =>
     isObject(body) &&
     typeof body.atMs === 'number' &&
@@ -22,13 +24,11 @@ export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown
 function isRecord(body: unknown): boolean {
   if (!isObject(body)) return false;
   const { first, events, dropped } = body;
-  return (
-    Number.isSafeInteger(first) &&
-    Array.isArray(events) &&
-    events.every(isEvent) &&
-    Array.isArray(dropped) &&
-    dropped.every((run) => typeof run === 'string')
-  );
+  return Number.isSafeInteger(first) && Array.isArray(events) && events.every(isEvent) && areTexts(dropped);
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function isEvent(event: unknown): boolean {

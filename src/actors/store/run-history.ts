@@ -8,7 +8,9 @@ import { isTerminal } from '../runs/run-states.ts';
 
 /** The view after `event`. `before` is undefined for the first event that is known of a run. */
 export function foldEvent(before: RunView | undefined, event: RunEvent): RunView {
-  const started = event.state === 'running' ? event.atMs : (before?.startedAtMs ?? null);
+  // The run of a flow says again that it is running, with what it keeps of itself.
+  const begins = event.state === 'running' && before?.state !== 'running';
+  const started = begins ? event.atMs : (before?.startedAtMs ?? null);
   const over = isTerminal(event.state);
   return {
     run: event.run,
@@ -26,6 +28,8 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     error: withoutStack(event.error ?? (over ? null : (before?.error ?? null))),
     progress: null,
     attempts: attemptsAfter(before?.attempts ?? [], event, before?.startedAtMs ?? null),
+    flow: event.flow ?? before?.flow ?? null,
+    note: event.note ?? before?.note ?? null,
   };
 }
 

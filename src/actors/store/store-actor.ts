@@ -137,6 +137,10 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(store.delayedRun(envelope.body.run));
       case 'letters':
         return answer.ok(store.letters(envelope.body.after));
+      case 'flow-steps':
+        return answer.ok(store.flowSteps(envelope.body));
+      case 'results':
+        return answer.ok({ results: store.results(envelope.body.runs) });
       case 'mount':
         return answer.ok({ handledMs: store.mount(envelope.body) });
       case 'last-ends':

@@ -10,6 +10,7 @@ import type {
   RecordBatch,
   RunFilter,
   RunView,
+  StepsPlace,
   StoredRun,
   StoreMessages,
   StoreOpening,
@@ -43,6 +44,8 @@ export interface Store {
   delayed(after: DelayedPlace): StoreMessages['delayed']['reply'];
   delayedRun(run: string): StoredRun | null;
   letters(after: number): StoreMessages['letters']['reply'];
+  flowSteps(place: StepsPlace): StoreMessages['flow-steps']['reply'];
+  results(runs: readonly string[]): readonly (string | null)[];
   mount(body: StoreMessages['mount']['body']): readonly number[];
   /** Of every task, also where its runs have been forgotten. */
   lastEnds(): readonly LastEnd[];

@@ -4,7 +4,7 @@
  */
 
 import type { PoolName } from '../../actors/execution.ts';
-import type { TextPart } from '../../actors/flow/index.ts';
+import type { FlowDefinition, TextPart } from '../../actors/flow/index.ts';
 import type { BackoffPolicy } from '../../actors/runs/backoff.ts';
 import type { GroupBounds } from '../../actors/runs/bounds.ts';
 import { OverlapPolicy, WhenFull } from '../../actors/runs/policies.ts';
@@ -123,6 +123,11 @@ export interface TaskSpec {
   } | null;
 }
 
+/** A flow is due, and overlaps, as a task does. */
+export interface FlowSpec
+  extends FlowDefinition,
+    Pick<TaskSpec, 'schedule' | 'misfire' | 'overlap' | 'splayMs' | 'runOnStart' | 'priority'> {}
+
 export interface Config {
   /** Absolute path of the file; null for a config made in code. */
   readonly file: string | null;
@@ -172,6 +177,8 @@ export interface Config {
   /** What the globs of `handlers` found: the name that tasks use and the absolute path. Not imported yet. */
   readonly modules: readonly { readonly name: string; readonly file: string }[];
   readonly tasks: readonly TaskSpec[];
+  /** No name of them is that of a task. */
+  readonly flows: readonly FlowSpec[];
 }
 
 /**

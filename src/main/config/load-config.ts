@@ -50,14 +50,17 @@ export async function parseConfigText(text: string, options: TextOptions): Promi
     problems.throwIfAny();
     throw invalid(options.file, 'expected the keys of a config');
   }
-  problems.nameTasks(tree.tasks);
+  problems.nameEntries(tree);
   checkShortForms(tree, problems);
   places.moved = expandShortForms(tree);
   const scalar = (value: string) => readScalar(yaml, value);
   const overrides = { env: options.env, builtIns: options.builtIns, readScalar: scalar };
   places.origins = applyOverrides(tree, overrides, problems);
   const file = resolve(options.file);
-  return resolveTree(tree, problems, { ...options, file, directory: dirname(file) });
+  // Large, and most configs have none.
+  const hasFlows = Array.isArray(tree.flows) && tree.flows.length > 0;
+  const flows = hasFlows ? { compileFlow: (await import('../flows-part.ts')).compileFlow } : {};
+  return resolveTree(tree, problems, { ...options, ...flows, file, directory: dirname(file) });
 }
 
 function readText(options: LoadOptions): string {

@@ -5,7 +5,7 @@
  */
 import type { SchemaPath } from '../../actors/kernel/check-schema.ts';
 import { ConfigInvalid, type Problem } from './problem.ts';
-import { valueAt } from './raw-tree.ts';
+import { type RawObject, valueAt } from './raw-tree.ts';
 import { NAME_PATTERN } from './schema-parts.ts';
 
 /** The key itself (it should not be there), or its value. */
@@ -36,19 +36,25 @@ export class ProblemList {
   readonly #places: Places;
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
-  #taskNames: readonly (string | undefined)[] = [];
+  readonly #names = new Map<string | number | undefined, readonly (string | undefined)[]>();
 
   constructor(places: Places) {
     this.#places = places;
   }
 
-  /** From now on the path of a part of a task names the task too: `tasks[7] (primes).every`. */
-  nameTasks(tasks: unknown): void {
-    const list: readonly unknown[] = Array.isArray(tasks) ? tasks : [];
-    this.#taskNames = list.map((task) => {
-      const name = valueAt(task, ['name']);
-      return typeof name === 'string' && TASK_NAME.test(name) ? name : undefined;
-    });
+  /** From now on the path of a part of a task, or a flow, names it too: `tasks[7] (primes).every`. */
+  nameEntries(tree: RawObject): void {
+    for (const section of ['tasks', 'flows']) {
+      const entries: unknown = tree[section];
+      const list: readonly unknown[] = Array.isArray(entries) ? entries : [];
+      this.#names.set(
+        section,
+        list.map((entry) => {
+          const name = valueAt(entry, ['name']);
+          return typeof name === 'string' && TASK_NAME.test(name) ? name : undefined;
+        }),
+      );
+    }
   }
 
   get count(): number {
@@ -96,10 +102,8 @@ export class ProblemList {
   #named(path: SchemaPath): string {
     const text = pathText(path);
     const [section, index] = path;
-    const name =
-      section === 'tasks' && typeof index === 'number' && path.length >= 2
-        ? this.#taskNames[index]
-        : undefined;
+    const names = this.#names.get(section);
+    const name = typeof index === 'number' && path.length >= 2 ? names?.[index] : undefined;
     if (name === undefined) return text;
     const start = pathText(path.slice(0, 2));
     return `${start} (${name})${text.slice(start.length)}`;

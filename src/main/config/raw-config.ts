@@ -2,6 +2,7 @@
  * The config as it is written, after its schema was checked, what does not fit was taken away, and defaults
  * were put in: what the resolving functions read. Keys that inherit stay away when they are not written.
  */
+import type { RawExpectation } from '../../actors/flow/index.ts';
 import type { DstPolicy, LogLevel, OverlapPolicy, WhenFull } from './config.ts';
 
 export interface RawBackoff {
@@ -31,18 +32,22 @@ export interface RawShared {
   readonly priority?: number;
 }
 
-export interface RawTask extends RawShared {
-  readonly name?: string;
-  readonly kind?: 'cpu' | 'io';
-  readonly handler?: string;
-  readonly with: Readonly<Record<string, unknown>>;
-  readonly each?: { readonly files?: string };
+/** When a task, or a flow, runs by itself. */
+export interface RawSchedule {
   readonly schedule?: string;
   readonly every?: string | number;
   readonly at?: string;
   readonly start_at?: string;
   readonly stop_at?: string;
   readonly exclude?: readonly (string | undefined)[];
+}
+
+export interface RawTask extends RawShared, RawSchedule {
+  readonly name?: string;
+  readonly kind?: 'cpu' | 'io';
+  readonly handler?: string;
+  readonly with: Readonly<Record<string, unknown>>;
+  readonly each?: { readonly files?: string };
   readonly run_on_start: boolean;
   readonly group?: string;
   readonly concurrency?: number;
@@ -54,6 +59,32 @@ export interface RawGroup {
   readonly concurrency?: number;
   readonly rate?: string;
   readonly burst?: number;
+}
+
+export interface RawStep {
+  readonly task?: string;
+  readonly depends_on: readonly (string | undefined)[];
+  readonly on_upstream_failure: 'skip' | 'run' | 'fail';
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly each?: {
+    readonly list?: string;
+    readonly concurrency: number;
+    readonly on_item_failure: 'stop' | 'continue';
+  };
+  readonly expect?: RawExpectation;
+  readonly timeout_seconds?: number;
+  readonly max_retry?: number;
+  readonly backoff?: RawBackoff;
+}
+
+export interface RawFlow
+  extends RawSchedule,
+    Pick<RawShared, 'time_zone' | 'dst' | 'misfire' | 'overlap' | 'splay_seconds' | 'priority'> {
+  readonly name?: string;
+  readonly run_on_start: boolean;
+  readonly timeout_seconds: number | null;
+  readonly on_failure?: { readonly task?: string; readonly with?: Readonly<Record<string, unknown>> };
+  readonly steps?: readonly (RawStep | undefined)[];
 }
 
 export interface RawConfig {
@@ -103,5 +134,5 @@ export interface RawConfig {
   readonly handlers: readonly (string | undefined)[];
   readonly defaults: RawShared;
   readonly tasks: readonly (RawTask | undefined)[];
-  readonly flows: readonly unknown[];
+  readonly flows: readonly (RawFlow | undefined)[];
 }

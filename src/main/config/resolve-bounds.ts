@@ -2,7 +2,7 @@
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import { parseInstant, parseLocalDate } from '../../actors/kernel/parse-time.ts';
 import type { DateRange, ScheduleBounds } from './config.ts';
-import type { RawTask } from './raw-config.ts';
+import type { RawSchedule } from './raw-config.ts';
 import type { ResolveScope } from './resolve-scope.ts';
 
 const KEYS = ['start_at', 'stop_at', 'exclude'] as const;
@@ -15,7 +15,7 @@ export interface BoundsOf {
 }
 
 /** Of a task that has a schedule. Null: all of them. */
-export function resolveBounds(task: RawTask, { timeZone, path, scope }: BoundsOf): ScheduleBounds | null {
+export function resolveBounds(task: RawSchedule, { timeZone, path, scope }: BoundsOf): ScheduleBounds | null {
   const startAtMs = resolveInstant(task.start_at, [...path, 'start_at'], scope);
   const stopAtMs = resolveInstant(task.stop_at, [...path, 'stop_at'], scope);
   const exclude = resolveExclude(task.exclude ?? [], [...path, 'exclude'], scope);
@@ -25,7 +25,7 @@ export function resolveBounds(task: RawTask, { timeZone, path, scope }: BoundsOf
 }
 
 /** Of a task that runs on trigger only: there is nothing that they could bound. */
-export function refuseBounds(task: RawTask, path: SchemaPath, scope: ResolveScope): void {
+export function refuseBounds(task: RawSchedule, path: SchemaPath, scope: ResolveScope): void {
   for (const key of KEYS) {
     if (task[key] === undefined) continue;
     const message = `expected ${key} beside one of schedule, every and at, got none of them; add one, or remove ${key}`;
@@ -47,7 +47,7 @@ interface Stop {
   readonly path: SchemaPath;
 }
 
-function checkStop(task: RawTask, { startAtMs, stopAtMs, path }: Stop, scope: ResolveScope): void {
+function checkStop(task: RawSchedule, { startAtMs, stopAtMs, path }: Stop, scope: ResolveScope): void {
   const got = describeValue(task.stop_at);
   const { nowMs } = scope.options;
   if (startAtMs !== null && stopAtMs <= startAtMs) {

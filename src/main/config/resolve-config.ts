@@ -12,6 +12,7 @@ import type { Problem } from './problem.ts';
 import type { RawConfig } from './raw-config.ts';
 import { copyTree, isObject, type RawObject, removeAt } from './raw-tree.ts';
 import { resolveGroups } from './resolve-concurrency.ts';
+import { resolveFlows } from './resolve-flows.ts';
 import { type ResolveOptions, ResolveScope } from './resolve-scope.ts';
 import {
   resolveCpuPool,
@@ -20,10 +21,10 @@ import {
   resolveModules,
   resolveReadyQueue,
 } from './resolve-sections.ts';
+import { PRODUCT_DEFAULTS, resolveShared } from './resolve-shared.ts';
 import { resolveTasks } from './resolve-task.ts';
 import { configSchema } from './schema.ts';
 import { checkShortForms, expandShortForms } from './short-forms.ts';
-import { notAvailable } from './unavailable.ts';
 import { withRemedy } from './with-remedy.ts';
 
 export interface LoadedConfig {
@@ -45,7 +46,7 @@ export function resolveConfig(raw: unknown, options: ResolveOptions): LoadedConf
     problems.throwIfAny();
   }
   const root = isObject(tree) ? tree : {};
-  problems.nameTasks(root.tasks);
+  problems.nameEntries(root);
   checkShortForms(root, problems);
   expandShortForms(root);
   return resolveTree(root, problems, options);
@@ -77,9 +78,10 @@ function warnOfSchedules({ tasks }: Config, { options, problems }: ResolveScope)
 
 function toConfig(raw: RawConfig, scope: ResolveScope): Config {
   const { directory, file = null } = scope.options;
-  checkAvailable(raw, scope);
   const modules = resolveModules(raw.handlers, scope);
   const { retention, queues, log } = raw;
+  const defaults = resolveShared(raw.defaults, PRODUCT_DEFAULTS, ['defaults'], scope);
+  const tasks = resolveTasks(raw, { defaults, modules, scope });
   return {
     file,
     directory,
@@ -114,15 +116,9 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
       keepDays: log.keep_days,
     },
     modules: [...modules].map(([name, file]) => ({ name, file })),
-    tasks: resolveTasks(raw, modules, scope),
+    tasks,
+    flows: resolveFlows(raw, { defaults, tasks, scope }),
   };
-}
-
-function checkAvailable(raw: RawConfig, scope: ResolveScope): void {
-  if (raw.flows.length > 0) {
-    const remedy = 'remove it, and give its steps schedules of their own under tasks';
-    notAvailable(scope, ['flows', 0], { expected: 'no flows', got: 'a flow', remedy });
-  }
 }
 
 /** A section whose lines are all commented out is null in YAML; it means that nothing is said. */

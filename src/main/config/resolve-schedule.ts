@@ -2,7 +2,7 @@
 import { describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import { parseDuration, parseInstant } from '../../actors/kernel/parse-time.ts';
 import type { DstPolicy, ScheduleBounds, ScheduleSpec } from './config.ts';
-import type { RawTask } from './raw-config.ts';
+import type { RawSchedule } from './raw-config.ts';
 import { refuseBounds, resolveBounds } from './resolve-bounds.ts';
 import type { ResolveScope } from './resolve-scope.ts';
 import { MAX_SECONDS } from './schema-parts.ts';
@@ -20,7 +20,7 @@ const WAYS = ['schedule', 'every', 'at'] as const;
 
 /** Null: the task runs on trigger only, or what is written is a problem. */
 export function resolveSchedule(
-  task: RawTask,
+  task: RawSchedule,
   local: LocalTime,
   path: SchemaPath,
   scope: ResolveScope,

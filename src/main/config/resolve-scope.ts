@@ -1,5 +1,6 @@
 /** What all resolving functions share while one config is resolved: options, problems and small caches. */
 import { statSync } from 'node:fs';
+import type { compileFlow } from '../../actors/flow/index.ts';
 import { checkSchema, describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BuiltInHandler } from '../../workers/handler.ts';
 import type { CronFields, TaskSpec } from './config.ts';
@@ -38,6 +39,8 @@ export interface ResolveOptions {
   readonly isFolder?: (path: string) => boolean;
   /** The parser of cron expressions: large, so only a caller that expects any brings it. */
   readonly parseCron?: (expression: string) => ParsedCron;
+  /** What looks at flows: only a caller that expects any brings it. */
+  readonly compileFlow?: typeof compileFlow;
   /** Wall time; with it, an `at:` that has passed is a warning. */
   readonly nowMs?: number;
   /** What a schedule says and probably does not mean; asked where the config has no problems. */

@@ -6,27 +6,23 @@ import { resolveTaskBounds, warnOfOverlap } from './resolve-concurrency.ts';
 import { resolveHandler } from './resolve-handler.ts';
 import { resolveSchedule } from './resolve-schedule.ts';
 import type { ResolveScope } from './resolve-scope.ts';
-import { PRODUCT_DEFAULTS, resolveShared, type Shared } from './resolve-shared.ts';
+import { resolveShared, type Shared } from './resolve-shared.ts';
 
-export function resolveTasks(
-  raw: RawConfig,
-  modules: ReadonlyMap<string, string>,
-  scope: ResolveScope,
-): readonly TaskSpec[] {
-  const defaults = resolveShared(raw.defaults, PRODUCT_DEFAULTS, ['defaults'], scope);
+export function resolveTasks(raw: RawConfig, around: TaskSurroundings): readonly TaskSpec[] {
+  const { defaults, scope } = around;
   checkNames(raw, scope);
   const specs: TaskSpec[] = [];
   for (const [index, task] of raw.tasks.entries()) {
     if (task === undefined) continue;
     checkGroup(task, index, raw, scope);
-    const spec = resolveTask(task, index, { defaults, modules, scope });
+    const spec = resolveTask(task, index, around);
     if (spec !== null) specs.push(spec);
   }
   checkLadder(raw, defaults, scope);
   return specs;
 }
 
-interface TaskSurroundings {
+export interface TaskSurroundings {
   readonly defaults: Shared;
   readonly modules: ReadonlyMap<string, string>;
   readonly scope: ResolveScope;

@@ -1,4 +1,4 @@
-/** The schema of `tasks:`, `defaults:` and `flows:`. */
+/** The schema of `tasks:` and `defaults:`, and what flows say in the same words. */
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
 import { OverlapPolicy } from './config.ts';
 import {
@@ -17,14 +17,14 @@ import {
 const MAX_EXCLUDED = 1000;
 
 /** Zero would end every run at its start, so it is no timeout. */
-const timeoutSeconds: JsonSchema = {
+export const timeoutSeconds: JsonSchema = {
   type: 'number',
   exclusiveMinimum: 0,
   maximum: 2_147_483,
   description: 'Seconds after its start at which a run is aborted and its slot freed. Default 30.',
 };
 
-const backoff = section(
+export const backoff = section(
   'The wait before a retry. Keys that are missing come from `defaults`.',
   {
     kind: oneOf(
@@ -76,7 +76,7 @@ const dst = section(
 );
 
 /** What both a task and `defaults` may say. Without defaults of their own: a missing key means inheriting. */
-const shared: Readonly<Record<string, JsonSchema>> = {
+export const shared: Readonly<Record<string, JsonSchema>> = {
   time_zone: { ...text('IANA name such as Europe/Berlin. Default: the zone of the machine.') },
   dst,
   misfire,
@@ -102,6 +102,28 @@ export const defaultsSchema: JsonSchema = section(
   shared,
 );
 
+/** When a task, or a flow, runs by itself. */
+export const scheduleKeys: Readonly<Record<string, JsonSchema>> = {
+  schedule: text('Cron of 5 fields, or 6 with seconds first, or @hourly and kin.'),
+  every: {
+    type: ['string', 'number'],
+    minLength: 1,
+    maxLength: 100,
+    description: 'A fixed interval: 500ms, 5s, 1m30s, 2h, or a number of seconds.',
+  },
+  at: text('One instant with its zone: 2026-12-24T18:00:00Z.'),
+  start_at: text('Occurrences from this instant on count: 2026-12-24T18:00:00Z.'),
+  stop_at: text('Occurrences before this instant count.'),
+  exclude: {
+    type: 'array',
+    maxItems: MAX_EXCLUDED,
+    items: text(
+      'A local date such as 2026-12-25, or 2026-12-24..2027-01-02 for all from the first to the last.',
+    ),
+    description: 'Local dates without occurrences.',
+  },
+};
+
 export const taskSchema: JsonSchema = {
   type: 'object',
   description: 'One task.',
@@ -125,63 +147,12 @@ export const taskSchema: JsonSchema = {
       { files: text('A glob such as ./inbox/**/*, relative to this file.') },
       { optional: true, required: ['files'] },
     ),
-    schedule: text('Cron of 5 fields, or 6 with seconds first, or @hourly and kin.'),
-    every: {
-      type: ['string', 'number'],
-      minLength: 1,
-      maxLength: 100,
-      description: 'A fixed interval: 500ms, 5s, 1m30s, 2h, or a number of seconds.',
-    },
-    at: text('One instant with its zone: 2026-12-24T18:00:00Z.'),
-    start_at: text('Occurrences from this instant on count: 2026-12-24T18:00:00Z.'),
-    stop_at: text('Occurrences before this instant count.'),
-    exclude: {
-      type: 'array',
-      maxItems: MAX_EXCLUDED,
-      items: text(
-        'A local date such as 2026-12-25, or 2026-12-24..2027-01-02 for all from the first to the last.',
-      ),
-      description: 'Local dates without occurrences.',
-    },
+    ...scheduleKeys,
     run_on_start: { type: 'boolean', default: false, description: 'Also run once when the daemon starts.' },
     group: text('The group whose bounds it shares.'),
     concurrency: count('Runs of it at once.', undefined, { max: MAX_AT_ONCE }),
     concurrency_key: text('What tells its runs apart: {{ payload.customer }}.'),
     concurrency_per_key: count('Runs of one key at once. Default 1.', undefined, { max: MAX_AT_ONCE }),
     ...shared,
-  },
-};
-
-export const flowSchema: JsonSchema = {
-  type: 'object',
-  description: 'Tasks that depend on each other.',
-  required: ['name', 'steps'],
-  additionalProperties: false,
-  properties: {
-    name: { type: 'string', pattern: NAME_PATTERN, patternMeaning: NAME_MEANING, description: 'Unique.' },
-    schedule: text('As for a task.'),
-    time_zone: text('As for a task.'),
-    steps: {
-      type: 'array',
-      description: 'The tasks, in any order.',
-      items: {
-        type: 'object',
-        required: ['task'],
-        additionalProperties: false,
-        properties: {
-          task: text('A task of this file.'),
-          depends_on: {
-            type: 'array',
-            items: text('A task of this flow.'),
-            description: 'Steps that end before this one starts.',
-          },
-          on_upstream_failure: oneOf('What this step does when one before it failed.', [
-            'skip',
-            'run',
-            'fail',
-          ]),
-        },
-      },
-    },
   },
 };

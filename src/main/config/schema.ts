@@ -4,8 +4,9 @@
  */
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
 import { LogLevel, WhenFull } from './config.ts';
+import { flowSchema } from './schema-flow.ts';
 import { count, MAX_AT_ONCE, MAX_SECONDS, oneOf, seconds, section, text } from './schema-parts.ts';
-import { defaultsSchema, flowSchema, taskSchema } from './schema-task.ts';
+import { defaultsSchema, taskSchema } from './schema-task.ts';
 
 const MAX_CAPACITY = 10_000_000;
 

@@ -8,7 +8,7 @@ import type { IoMessages } from '../../actors/protocol.ts';
 import type { MeasuredSizing } from './pool-size.ts';
 
 export interface IoPoolOptions {
-  readonly name: Exclude<PoolName, 'cpu' | 'inline'>;
+  readonly name: Exclude<PoolName, 'cpu' | 'inline' | 'flow'>;
   readonly actor: ActorRef<IoMessages>;
   readonly source: WorkSource;
   readonly slots: number;

@@ -32,7 +32,7 @@ export const LETTER_TEXT = 64 * 1024;
 const RETRY_MS = 100;
 
 export class IoPool implements Pool {
-  readonly name: Exclude<PoolName, 'cpu' | 'inline'>;
+  readonly name: Exclude<PoolName, 'cpu' | 'inline' | 'flow'>;
   readonly #options: IoPoolOptions;
   readonly #clock: Clock;
   readonly #graceMs: number;

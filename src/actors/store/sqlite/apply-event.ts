@@ -4,7 +4,7 @@ import type { RunEvent } from '../../protocol.ts';
 import { isTerminal } from '../../runs/run-states.ts';
 import { attemptsAfter, endsAttempt, foldEvent } from '../run-history.ts';
 import type { JournalBounds } from './bounds.ts';
-import { type Database, SqliteCode, sqliteCode } from './database.ts';
+import { type Database, type Row, SqliteCode, sqliteCode } from './database.ts';
 import type { LastEnds } from './last-ends.ts';
 import { attemptsOf } from './rows.ts';
 import type { Statements } from './statements.ts';
@@ -46,17 +46,23 @@ function insert(event: RunEvent, connection: Connection): boolean {
     if (old === undefined) throw error;
     if (old.ended_ms === null) return false;
     // A file that is offered again: what its run was before makes room.
+    const wasHeld = isHeld(event.run, connection);
     const wasDead = Number(statements.letterDropped.run(event.run).changes);
     statements.deleteRun.run(event.run);
-    bounds.count(wasDead === 1 ? 0 : -1, old.result === null ? 0 : -1);
+    if (!wasHeld) bounds.count(wasDead === 1 ? 0 : -1, old.result === null ? 0 : -1);
     insertFirst(event, connection);
+  }
+  for (const run of event.adopts ?? []) {
+    holdSteps(connection.statements.adoptStep.all(event.run, run), connection, -1);
   }
   if (isTerminal(event.state)) countEnd(event, connection);
   return true;
 }
 
-function insertFirst(event: RunEvent, { statements }: Connection): void {
+function insertFirst(event: RunEvent, { statements, bounds }: Connection): void {
   const view = foldEvent(undefined, event);
+  const held = view.flow !== null && statements.isLive.get(view.flow) !== undefined;
+  if (held) bounds.holds = true;
   statements.insertRun.run(
     view.run,
     view.task,
@@ -74,14 +80,20 @@ function insertFirst(event: RunEvent, { statements }: Connection): void {
     view.result,
     view.error === null ? null : JSON.stringify(view.error),
     view.attempts.length === 0 ? null : JSON.stringify(view.attempts),
+    view.flow,
+    view.note,
     event.dead === true ? 1 : 0,
+    held ? 1 : 0,
   );
 }
 
 /** False where the run is not known, or over. */
 function update(event: RunEvent, { statements }: Connection): boolean {
   const { run, state, attempt, atMs, durationMs = null } = event;
-  if (state === 'running') return statements.runBegan.run(attempt, Math.floor(atMs), run).changes === 1;
+  const note = event.note ?? null;
+  if (state === 'running') {
+    return statements.runBegan.run(attempt, Math.floor(atMs), note, run).changes === 1;
+  }
   const error = event.error == null ? null : JSON.stringify(withoutStack(event.error));
   if (!isTerminal(state)) {
     const interruptions = state === 'interrupted' ? 1 : 0;
@@ -107,16 +119,35 @@ function update(event: RunEvent, { statements }: Connection): boolean {
     event.result ?? null,
     error,
     dead,
+    note,
     run,
   );
   return changes === 1;
 }
 
-function countEnd(event: RunEvent, { bounds, marks, ends }: Connection): void {
+function countEnd(event: RunEvent, connection: Connection): void {
+  const { bounds, marks, statements, ends } = connection;
   ends.note(event);
+  // The step of a flow that is not over counts when that one is.
+  if (event.flow !== undefined && isHeld(event.run, connection)) return;
   bounds.count(event.dead === true ? 0 : 1, event.result == null ? 0 : 1);
+  if (bounds.holds && event.flow === undefined) {
+    holdSteps(statements.releaseSteps.all(event.run), connection, 1);
+  }
   if (event.mark !== undefined && (event.state === 'success' || event.state === 'failed')) {
     marks.add(event.task, event.mark);
+  }
+}
+
+function isHeld(run: string, { statements }: Connection): boolean {
+  return statements.held.get(run)?.held === 1;
+}
+
+/** Steps that have come to be held (−1), or are not any more (1). */
+function holdSteps(rows: readonly Row[], { bounds }: Connection, sign: 1 | -1): void {
+  if (sign < 0) bounds.holds = true;
+  for (const { over = 1, kept } of rows) {
+    bounds.count(over === 1 ? sign : 0, kept === 1 ? sign : 0);
   }
 }
 

@@ -21,12 +21,15 @@ export class JournalBounds {
   /** Bytes in use above which the runs are looked at again. */
   #checkBytes: number;
   #audits = 0;
+  /** Some run is a step of a flow that is not over: it counts for nothing here. */
+  holds: boolean;
 
   constructor(statements: Statements, retention: Retention, nowMs: () => number) {
     this.#statements = statements;
     this.#retention = retention;
     this.#nowMs = nowMs;
     this.#pageSize = numberOf(statements.pageSize.get(), 'page_size');
+    this.holds = statements.anyHeld.get() !== undefined;
     this.#over = numberOf(statements.countOver.get(), 'n');
     this.#results = numberOf(statements.countResults.get(), 'n');
     this.#checkBytes = retention.maxBytes;

@@ -3,7 +3,15 @@
  * which cannot be read is as good as none, so that one row does not hold up the others.
  */
 import type { ErrorData } from '../../kernel/errors.ts';
-import type { AttemptView, AuditEntry, RunOrigin, RunView, StoredLetter, StoredRun } from '../../protocol.ts';
+import type {
+  AttemptView,
+  AuditEntry,
+  RunOrigin,
+  RunView,
+  StoredLetter,
+  StoredRun,
+  StoredStep,
+} from '../../protocol.ts';
 import { RUN_STATES, RunState } from '../../runs/run-states.ts';
 import type { Row, SqlValue } from './database.ts';
 
@@ -24,6 +32,17 @@ export function storedRunOf(row: Row): StoredRun {
     interruptions: row.interruptions as number,
     dueAtMs: (row.due_ms ?? row.created_ms) as number,
     mark: row.mark as string | null,
+  };
+}
+
+export function storedStepOf(row: Row): StoredStep {
+  return {
+    run: row.run as string,
+    flow: row.flow as string,
+    state: stateOf(row),
+    startedAtMs: row.started_ms as number | null,
+    endedAtMs: row.ended_ms as number | null,
+    error: parsed<ErrorData>(row.error),
   };
 }
 
@@ -90,6 +109,8 @@ function runOf(row: Row) {
     input: inputOf(row),
     error: parsed<ErrorData>(row.error),
     attempts: attemptsOf(row.attempts),
+    flow: row.flow as string | null,
+    note: row.note as string | null,
   };
 }
 

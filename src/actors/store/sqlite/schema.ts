@@ -78,4 +78,14 @@ export const MIGRATIONS: readonly string[] = [
     (SELECT task, max(ended_ms) AS success_ms FROM runs WHERE state = 'success' GROUP BY task) AS found
     WHERE last_ends.task = found.task;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN flow TEXT;  -- the run of the flow that it is a step of
+  ALTER TABLE runs ADD COLUMN note TEXT;  -- of the run of a flow: JSON, what it keeps of itself
+  ALTER TABLE runs ADD COLUMN held INTEGER NOT NULL DEFAULT 0;  -- 1: its flow is not over, so it is not forgotten
+  DROP INDEX runs_over;
+  CREATE INDEX runs_over ON runs (ended_ms) WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0;
+  DROP INDEX runs_results;
+  CREATE INDEX runs_results ON runs (ended_ms) WHERE result IS NOT NULL AND held = 0;
+  CREATE INDEX runs_held ON runs (flow) WHERE held = 1;
+  `,
 ];

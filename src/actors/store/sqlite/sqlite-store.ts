@@ -12,7 +12,9 @@ import type {
   RecordBatch,
   RunFilter,
   RunView,
+  StepsPlace,
   StoredRun,
+  StoredStep,
   StoreMessages,
   StoreOpening,
 } from '../../protocol.ts';
@@ -23,7 +25,7 @@ import { JournalBounds } from './bounds.ts';
 import type { Database } from './database.ts';
 import { LastEnds } from './last-ends.ts';
 import { isDamage, type OpenJournalOptions, openJournal } from './open-journal.ts';
-import { auditOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, viewOf } from './rows.ts';
+import { auditOf, letterOf, PAGE_ROWS, pageOf, storedRunOf, storedStepOf, viewOf } from './rows.ts';
 import { prepareStatements } from './statements.ts';
 import { TaskMarks } from './task-marks.ts';
 import { troubleOf } from './trouble.ts';
@@ -32,6 +34,8 @@ export interface SqliteStoreOptions extends OpenJournalOptions {
   readonly retention: Retention;
 }
 
+/** Steps in one page. */
+const STEPS_PAGE = 1000;
 /** Free pages given back in one rest: 4 MB. */
 const REST_PAGES = 1024;
 
@@ -164,6 +168,30 @@ export class SqliteStore implements Store {
     });
   }
 
+  flowSteps({ flows, after }: StepsPlace): StoreMessages['flow-steps']['reply'] {
+    return this.#asked(({ statements }) => {
+      const steps: StoredStep[] = [];
+      let from = after;
+      for (let at = 0; at < flows.length; at++) {
+        const room = STEPS_PAGE - steps.length;
+        const rows = room <= 0 ? [] : statements.flowSteps.all(flows[at]!, from, room);
+        steps.push(...rows.map(storedStepOf));
+        if (rows.length === room || room <= 0) {
+          const last = rows.at(-1)?.position ?? from;
+          return { steps, next: { flows: flows.slice(at), after: last as number } };
+        }
+        from = 0;
+      }
+      return { steps, next: null };
+    });
+  }
+
+  results(runs: readonly string[]): readonly (string | null)[] {
+    return this.#asked(({ statements }) =>
+      runs.map((run) => (statements.result.get(run)?.result ?? null) as string | null),
+    );
+  }
+
   mount({ atMs, schedules }: StoreMessages['mount']['body']): readonly number[] {
     return this.#asked(() => {
       const { statements } = this.#begun();
@@ -256,6 +284,7 @@ export class SqliteStore implements Store {
 
   #connect(database: Database): Connection {
     const statements = prepareStatements(database);
+    statements.releaseLost.run();
     const { retention, nowMs } = this.#options;
     const bounds = new JournalBounds(statements, retention, nowMs);
     return {

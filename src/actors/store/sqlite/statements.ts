@@ -9,7 +9,7 @@ export function prepareStatements(database: Database): Statements {
 }
 
 const VIEW = `run, task, state, attempt, interruptions, origin, created_ms, due_ms, started_ms, ended_ms, duration_ms,
-  mark, input, result, error, attempts`;
+  mark, input, result, error, attempts, flow, note`;
 
 export const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -22,13 +22,17 @@ export const SQL = {
     ON CONFLICT (id) DO UPDATE SET boot = excluded.boot, kept = excluded.kept, clean = 0`,
   setClean: 'UPDATE boot SET clean = 1',
 
-  /** The columns of `VIEW`, then dead. */
-  insertRun: `INSERT INTO runs (${VIEW}, dead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  /** attempt, started_ms, run */
-  runBegan: `UPDATE runs SET state = 'running', attempt = ?, started_ms = ? WHERE run = ? AND ended_ms IS NULL`,
-  /** state, attempt, ended_ms, started_ms if there is none, duration_ms, result, error, dead, run */
+  /** The columns of `VIEW`, then dead, held. */
+  insertRun: `INSERT INTO runs (${VIEW}, dead, held)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  /** attempt, started_ms if it was not running, note, run */
+  runBegan: `UPDATE runs SET state = 'running', attempt = ?,
+    started_ms = CASE state WHEN 'running' THEN started_ms ELSE ? END, note = coalesce(?, note)
+    WHERE run = ? AND ended_ms IS NULL`,
+  /** state, attempt, ended_ms, started_ms if there is none, duration_ms, result, error, dead, note, run */
   runEnded: `UPDATE runs SET state = ?, attempt = ?, ended_ms = ?, started_ms = coalesce(started_ms, ?),
-    duration_ms = coalesce(?, duration_ms), result = ?, error = ?, dead = ? WHERE run = ? AND ended_ms IS NULL`,
+    duration_ms = coalesce(?, duration_ms), result = ?, error = ?, dead = ?, note = coalesce(?, note)
+    WHERE run = ? AND ended_ms IS NULL`,
   /** state, attempt, due_ms, duration_ms, error, interruptions to be added, run */
   runMoved: `UPDATE runs SET state = ?, attempt = ?, due_ms = coalesce(?, due_ms),
     duration_ms = coalesce(?, duration_ms), error = coalesce(?, error), interruptions = interruptions + ?
@@ -41,6 +45,26 @@ export const SQL = {
   deleteRun: 'DELETE FROM runs WHERE run = ?',
   /** run */
   letterDropped: 'UPDATE runs SET dead = 0 WHERE run = ? AND dead = 1',
+
+  /** run */
+  isLive: 'SELECT 1 AS found FROM runs WHERE run = ? AND ended_ms IS NULL',
+  /** run */
+  held: 'SELECT held FROM runs WHERE run = ?',
+  anyHeld: 'SELECT 1 AS found FROM runs WHERE held = 1 LIMIT 1',
+  /** flow → what is counted of each */
+  releaseSteps: `UPDATE runs SET held = 0 WHERE flow = ? AND held = 1
+    RETURNING ended_ms IS NOT NULL AS over, result IS NOT NULL AS kept`,
+  /** Of flows that are not there, or over. */
+  releaseLost: `UPDATE runs SET held = 0
+    WHERE held = 1 AND flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)`,
+  /** flow, run */
+  adoptStep: `UPDATE runs SET flow = ?, held = 1 WHERE run = ? AND flow IS NOT NULL AND held = 0 AND dead = 0
+    AND ended_ms IS NOT NULL RETURNING result IS NOT NULL AS kept`,
+  /** flow, position after which they come, limit */
+  flowSteps: `SELECT rowid AS position, run, flow, state, started_ms, ended_ms, error FROM runs
+    WHERE flow = ? AND held = 1 AND rowid > ? ORDER BY rowid LIMIT ?`,
+  /** run */
+  result: 'SELECT result FROM runs WHERE run = ?',
 
   /** run */
   show: `SELECT ${VIEW} FROM runs WHERE run = ?`,
@@ -62,21 +86,22 @@ export const SQL = {
   letters: `SELECT ${VIEW} FROM runs WHERE dead = 1 ORDER BY ended_ms, rowid LIMIT ?2 OFFSET ?1`,
   countLetters: 'SELECT count(*) AS n FROM runs WHERE dead = 1',
 
-  countOver: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NOT NULL AND dead = 0',
-  countResults: 'SELECT count(*) AS n FROM runs WHERE result IS NOT NULL',
+  countOver: 'SELECT count(*) AS n FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0',
+  countResults: 'SELECT count(*) AS n FROM runs WHERE result IS NOT NULL AND held = 0',
   /** How many */
   forgetOldest: `DELETE FROM runs WHERE rowid IN
-    (SELECT rowid FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
+    (SELECT rowid FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
   /** Bytes: of all but the newest that fit. */
   forgetBeyondBytes: `DELETE FROM runs WHERE rowid IN (SELECT id FROM (
       SELECT rowid AS id, sum(200 + length(run) + coalesce(length(input), 0) + coalesce(length(result), 0)
-        + coalesce(length(error), 0) + coalesce(length(attempts), 0)) OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
-      FROM runs WHERE ended_ms IS NOT NULL AND dead = 0) WHERE total > ?)`,
+        + coalesce(length(error), 0) + coalesce(length(attempts), 0) + coalesce(length(note), 0))
+        OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
+      FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0) WHERE total > ?)`,
   /** How many */
   forgetResults: `UPDATE runs SET result = NULL WHERE rowid IN
-    (SELECT rowid FROM runs WHERE result IS NOT NULL ORDER BY ended_ms, rowid LIMIT ?)`,
+    (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
   /** ended_ms before which a result is too old */
-  forgetOldResults: 'UPDATE runs SET result = NULL WHERE result IS NOT NULL AND ended_ms < ?',
+  forgetOldResults: 'UPDATE runs SET result = NULL WHERE result IS NOT NULL AND held = 0 AND ended_ms < ?',
 
   tasks: 'SELECT id, task FROM tasks',
   /** task → id */

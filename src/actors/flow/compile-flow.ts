@@ -1,0 +1,162 @@
+/**
+ * From a flow as it is written to what its runs work with, or to all that is wrong with it. Asked when the config is loaded, for
+ * the problems, and when the daemon is wired, for the rest. Pure.
+ */
+import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import type { StepLimits } from '../runs/index.ts';
+import { checkFlow } from './check-flow.ts';
+import { type Expectation, parseExpectation } from './expectations.ts';
+import type { FlowDefinition, StepDefinition } from './flow-definition.ts';
+import type { FlowGraph } from './flow-graph.ts';
+import type { FlowProblem } from './flow-problem.ts';
+import { parseSource, type TemplateScope, type ValueSource } from './template-text.ts';
+import { parseTemplate, sourcesOf, type Template } from './templates.ts';
+
+export interface CompiledStep {
+  /** Null: what the task has. */
+  readonly input: Template | null;
+  /** Of a step with `each`; else null. */
+  readonly list: ValueSource | null;
+  readonly expectation: Expectation | null;
+  readonly limits: StepLimits | null;
+  /** Steps whose results its input, or its list, is made of. */
+  readonly inputNeeds: readonly number[];
+  readonly listNeeds: readonly number[];
+}
+
+export interface CompiledFlow {
+  readonly name: string;
+  readonly graph: FlowGraph;
+  readonly steps: readonly CompiledStep[];
+  readonly timeoutMs: number | null;
+  readonly onFailure: { readonly task: string; readonly input: Template | null } | null;
+  /** Some step is held against its last good run. */
+  readonly compares: boolean;
+}
+
+export interface FlowCompilation {
+  /** Null: there are problems. */
+  readonly flow: CompiledFlow | null;
+  /** With paths below the flow. */
+  readonly problems: readonly FlowProblem[];
+  /** By step: paths within `with` that only a run knows. */
+  readonly open: readonly (readonly SchemaPath[])[];
+}
+
+type WrittenFlow = Omit<FlowDefinition, 'steps'> & {
+  readonly steps: readonly (StepDefinition | undefined)[];
+};
+
+/** `steps` with undefined in the place of one that is a problem by itself. `tasks`: names of all tasks there are. */
+export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): FlowCompilation {
+  const checked = checkFlow(written.steps, tasks);
+  const problems: FlowProblem[] = checked.problems.map(({ path, message }) => ({
+    path: ['steps', ...path],
+    message,
+  }));
+  const { graph } = checked;
+  // What a template may name follows from the graph.
+  if (graph === null) return { flow: null, problems, open: [] };
+  const names = new Set(graph.steps.map(({ task }) => task));
+  const open: SchemaPath[][] = [];
+  const steps = written.steps.map((step, index) => {
+    const before = [...graph.ancestorsOf(index)].map((one) => graph.nameOf(one));
+    const scope = { steps: names, upstream: new Set(before), hasItem: step!.each !== null };
+    const at = (...path: SchemaPath) => ['steps', index, ...path];
+    const compiler = new StepCompiler(graph, scope, problems);
+    const input = compiler.input(step!.with, at('with'));
+    const list = step!.each === null ? null : compiler.list(step!.each.list, at('each', 'list'));
+    open.push([...compiler.open]);
+    return {
+      input,
+      list,
+      expectation: compiler.expectation(step!, at('expect')),
+      limits: step!.limits,
+      inputNeeds: compiler.needs(input === null ? [] : sourcesOf(input)),
+      listNeeds: compiler.needs(list === null ? [] : [list]),
+    };
+  });
+  const onFailure = compileFailure(written, graph, problems);
+  if (problems.length > 0) return { flow: null, problems, open };
+  const { name, timeoutMs } = written;
+  const compares = steps.some(({ expectation }) => expectation?.maxChangePercent != null);
+  return { flow: { name, graph, steps, timeoutMs, onFailure, compares }, problems, open };
+}
+
+function compileFailure(
+  { onFailure }: WrittenFlow,
+  graph: FlowGraph,
+  problems: FlowProblem[],
+): CompiledFlow['onFailure'] {
+  if (onFailure === null) return null;
+  const scope = { steps: new Set<string>(), upstream: new Set<string>(), hasItem: false };
+  const input = new StepCompiler(graph, scope, problems).input(onFailure.with, ['on_failure', 'with']);
+  return { task: onFailure.task, input };
+}
+
+class StepCompiler {
+  open: readonly SchemaPath[] = [];
+  readonly #graph: FlowGraph;
+  readonly #scope: TemplateScope;
+  readonly #problems: FlowProblem[];
+
+  constructor(graph: FlowGraph, scope: TemplateScope, problems: FlowProblem[]) {
+    this.#graph = graph;
+    this.#scope = scope;
+    this.#problems = problems;
+  }
+
+  input(value: unknown, path: SchemaPath): Template | null {
+    if (value === null) return null;
+    const { template, problems, open } = parseTemplate(value, this.#scope);
+    this.open = open;
+    for (const problem of problems) this.#add([...path, ...problem.path], problem.message);
+    for (const source of sourcesOf(template)) this.#checkSource(source, path);
+    return template;
+  }
+
+  list(text: string, path: SchemaPath): ValueSource | null {
+    const parsed = parseSource(text, { ...this.#scope, hasItem: false });
+    if ('problem' in parsed) {
+      this.#add(path, parsed.problem);
+      return null;
+    }
+    this.#checkSource(parsed.source, path);
+    return parsed.source;
+  }
+
+  expectation({ expect, each }: StepDefinition, path: SchemaPath): Expectation | null {
+    if (expect === null) return null;
+    if (each !== null) {
+      this.#add(
+        path,
+        'expected expect at a step with one run, got it beside each; look at the result in a step behind it',
+      );
+    }
+    const { expectation, problems } = parseExpectation(expect);
+    for (const problem of problems) this.#add([...path, ...problem.path], problem.message);
+    return expectation;
+  }
+
+  needs(sources: readonly ValueSource[]): readonly number[] {
+    const steps = sources.flatMap((source) =>
+      source.kind === 'step' ? [this.#graph.indexOf(source.step)] : [],
+    );
+    return [...new Set(steps)];
+  }
+
+  #checkSource(source: ValueSource, path: SchemaPath): void {
+    if (source.kind !== 'step') return;
+    const step = this.#graph.indexOf(source.step);
+    if (step < 0 || this.#graph.steps[step]!.each === null) return;
+    const got = describeValue(source.step);
+    this.#add(
+      path,
+      `expected a step with one result, got ${got}, which has a run for each item; name another`,
+    );
+  }
+
+  #add(path: SchemaPath, message: string): void {
+    this.#problems.push({ path, message });
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What the run of a flow keeps of itself in the journal, beside what follows from the runs of its steps: written before anything
+ * that follows from it is done. With its end comes how each step did, so that it can be shown and run again when the runs of
+ * the steps are forgotten.
+ */
+import type { FlowStepView } from '../protocol.ts';
+import type { FailureReason, StopReason } from './flow-events.ts';
+import type { FlowGraph } from './flow-graph.ts';
+
+export interface FlowNote {
+  /** When it began, wall time. */
+  sinceMs?: number;
+  stop?: StopReason;
+  /** How long the list of a step is, by its name. */
+  lists?: Record<string, number>;
+  /** Why a step failed that has no run, or one that succeeded; null: its result was as expected. By its run without that of the flow. */
+  verdicts?: Record<string, { readonly reason: FailureReason; readonly detail: string } | null>;
+  /** What the next run of a step is compared with, by its name. */
+  measures?: Record<string, number>;
+  /** The run that it is one again of. */
+  again?: string;
+  /** Steps that it took over, and the runs that have their results. */
+  took?: Record<string, string>;
+  /** As a sentence, once it is over. */
+  end?: string;
+  steps?: readonly NotedStep[];
+}
+
+/** Written short: there is one for each step of each flow run that is kept. */
+export interface NotedStep {
+  readonly step: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly cause?: string;
+  readonly detail?: string;
+  readonly began?: number;
+  readonly ended?: number;
+  readonly items?: { readonly size: number; readonly succeeded: number; readonly failed: number };
+  readonly after?: readonly string[];
+  readonly each?: number;
+}
+
+/** What nobody can read is as good as nothing: what follows from runs is found anew. */
+export function parseNote(text: string | null): FlowNote {
+  if (text === null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as FlowNote) : {};
+  } catch {
+    return {};
+  }
+}
+
+export function noteText(note: FlowNote): string {
+  return JSON.stringify(note);
+}
+
+export function viewOfNoted(noted: NotedStep): FlowStepView {
+  return {
+    step: noted.step,
+    dependsOn: noted.after ?? [],
+    each: noted.each ?? null,
+    state: noted.state,
+    reason: noted.reason,
+    cause: noted.cause ?? null,
+    detail: noted.detail ?? null,
+    startedAtMs: noted.began ?? null,
+    endedAtMs: noted.ended ?? null,
+    items: noted.items ?? null,
+  };
+}
+
+/** The flow as the config has it, with nothing begun. */
+export function viewOfGraph(graph: FlowGraph): FlowStepView[] {
+  return graph.steps.map(({ task, dependsOn, each }) => ({
+    step: task,
+    dependsOn,
+    each: each?.concurrency ?? null,
+    state: 'pending',
+    reason: null,
+    cause: null,
+    detail: null,
+    startedAtMs: null,
+    endedAtMs: null,
+    items: null,
+  }));
+}

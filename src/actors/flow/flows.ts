@@ -1,0 +1,478 @@
+/**
+ * Owner of all live flow runs. The run of a flow comes, waits, is cancelled and ends as any other: it is taken from the ready queue
+ * as by a pool, and its outcome is given when the last of its steps is over.
+ *
+ *   taken ─▶ what its steps have come to ─▶ live ─ effects ─▶ runs of steps ─ they begin, they end ─▶ events ─┐
+ *              (nothing, of a new one)        ▲                                                               │
+ *                                             └────────────────────────────────────────────────────────────────┘
+ *                                                                                       last step over ─▶ outcome
+ *
+ * Always holds:
+ * - what is said of runs is taken up in a turn of its own: no run is changed while another one changes
+ * - what does not follow from the runs of the steps is in the journal before anything that follows from it
+ * - a lost event costs time until the next sweep
+ */
+import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
+import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../execution.ts';
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { assertNever, ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
+import { type Answer, Ring } from '../kernel/index.ts';
+import type { FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
+import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
+import { type CompiledFlow, compileFlow } from './compile-flow.ts';
+import type { FlowDefinition } from './flow-definition.ts';
+import {
+  eventOfSeen,
+  type FlowEffect,
+  type FlowEnd,
+  type FlowEvent,
+  type FlowPlace,
+  NOTHING_SEEN,
+  type StopReason,
+} from './flow-events.ts';
+import { noteText, parseNote } from './flow-note.ts';
+import { again, shown } from './flow-questions.ts';
+import { FlowRun } from './flow-run.ts';
+import type { FlowStore } from './flow-store.ts';
+import { flowEndText } from './flow-text.ts';
+import { Guards } from './guards.ts';
+import { failureRunId, LiveFlow, stepOfRun } from './live-flow.ts';
+import { StepStarts, valuesOf } from './step-starts.ts';
+import { TakeUp } from './take-up.ts';
+import { fillTemplate } from './templates.ts';
+
+export interface FlowsOptions {
+  readonly clock: Clock;
+  readonly flows: readonly FlowDefinition[];
+  /** Names of all tasks. */
+  readonly tasks: ReadonlySet<string>;
+  readonly runs: Pick<Runs, 'steps' | 'trigger' | 'outcome' | 'source' | 'table'>;
+  readonly store: FlowStore;
+  readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
+}
+
+/** Flow runs that live at one time: of more, the others stay in the ready queue. */
+export const MAX_LIVE_FLOWS = 10_000;
+/** Events taken up, and runs made, before the event loop has its turn: some 20 µs each. */
+const TURN = 128;
+const SWEEP_MS = 30_000;
+
+type Inbox =
+  | { readonly kind: 'begin'; readonly order: ExecuteOrder }
+  | { readonly kind: 'stop'; readonly flow: string; readonly reason: StopReason }
+  | { readonly kind: 'tell'; readonly live: LiveFlow; readonly event: FlowEvent }
+  | { readonly kind: 'step'; readonly run: FlowedRun };
+
+export class Flows implements Pool, FlowSeat, FlowQuestions {
+  readonly name = 'flow';
+  readonly slots = MAX_LIVE_FLOWS;
+  readonly #options: FlowsOptions;
+  readonly #flows = new Map<string, CompiledFlow>();
+  readonly #live = new Map<string, LiveFlow>();
+  readonly #inbox = new Ring<Inbox>();
+  readonly #steps: StepRuns;
+  readonly #source: WorkSource;
+  readonly #starts: StepStarts;
+  readonly #takeUp: TakeUp;
+  readonly #guards = new Guards();
+  readonly #deadlines: DelayEngine<string>;
+  #sweeping: ClockTimer | null = null;
+  #planned = false;
+  /** Since the event loop had its turn. */
+  #handled = 0;
+  #closed = false;
+
+  /** Throws `internal` for a flow that the config should have refused. */
+  constructor(options: FlowsOptions) {
+    this.#options = options;
+    const { clock, runs, store } = options;
+    for (const definition of options.flows) {
+      const { flow, problems } = compileFlow(definition, options.tasks);
+      if (flow === null)
+        throw new ColibriError('internal', `flow ${definition.name}: ${problems[0]?.message}`);
+      this.#flows.set(flow.name, flow);
+    }
+    this.#steps = runs.steps;
+    this.#source = runs.source('flow');
+    this.#starts = new StepStarts({
+      store,
+      steps: this.#steps,
+      tell: (live, event) => this.#put({ kind: 'tell', live, event }),
+      onList: (live, step, items) => this.#listed(live, step, items),
+      onReady: () => this.#plan(),
+      onTrouble: (live, error) => this.#takeUp.later(live, error),
+    });
+    this.#takeUp = new TakeUp({
+      clock,
+      store,
+      steps: this.#steps,
+      guards: this.#guards,
+      log: options.log,
+      isLive: (live) => this.#live.get(live.id) === live,
+      onSeen: (live, seen) => {
+        live.run ??= this.#made(live);
+        this.#carryOut(live, live.run.sweep(seen));
+        this.#plan();
+      },
+    });
+    this.#deadlines = new HeapDelayEngine<string>({
+      clock,
+      now: () => clock.wallMs(),
+      onDue: (flow) => this.#put({ kind: 'stop', flow, reason: 'flow-timed-out' }),
+    });
+    this.#sweepLater();
+  }
+
+  get active(): number {
+    return this.#live.size;
+  }
+
+  // — as a pool
+
+  wake(): void {
+    if (this.#closed) return;
+    // No more than are taken up soon: the others can be cancelled where they are.
+    while (this.#live.size + this.#inbox.count < MAX_LIVE_FLOWS && this.#inbox.count < TURN) {
+      const order = this.#source.take();
+      if (order === undefined) break;
+      this.#put({ kind: 'begin', order });
+    }
+    if (this.#starts.waiting > 0 && this.#steps.hasRoom) this.#plan();
+  }
+
+  /** At the end of the daemon a flow stays as it is: the next one goes on with it. */
+  abort(run: string, reason: AbortReason): boolean {
+    if (reason === 'cancel') this.#put({ kind: 'stop', flow: run, reason: 'flow-cancelled' });
+    return true;
+  }
+
+  async drain(): Promise<void> {
+    this.#close();
+  }
+
+  async destroy(): Promise<void> {
+    this.#close();
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.#sweeping?.cancel();
+    this.#deadlines.close();
+    this.#takeUp.close();
+  }
+
+  // — as the one who hears of steps
+
+  onStep(run: FlowedRun): void {
+    if (!this.#closed) this.#put({ kind: 'step', run });
+  }
+
+  limitsOf(run: string, flow: string): StepLimits | null {
+    const compiled = this.#flows.get(flow.slice(0, flow.lastIndexOf('@')));
+    const found = stepOfRun(run, flow);
+    if (compiled === undefined || found === null) return null;
+    return compiled.steps[compiled.graph.indexOf(found.step)]?.limits ?? null;
+  }
+
+  // — questions
+
+  /** Rejects with `no-such-run`. */
+  async show(run: string): Promise<FlowView> {
+    return shown(run, await this.#look(run), { live: this.#live.get(run), flows: this.#flows });
+  }
+
+  /** Rejects with `no-such-run`, `usage`; the others are those of a trigger. */
+  async rerun(body: { run: string; choice: RerunChoice }, answer: Answer): Promise<void> {
+    try {
+      const { runs, store } = this.#options;
+      const view = await this.#look(body.run);
+      const { payload, takenOver } = await again(body, view, {
+        flows: this.#flows,
+        store,
+        steps: this.#steps,
+      });
+      const trigger = { task: view!.task, payload, force: false, wait: false, dueAtMs: null };
+      runs.trigger(trigger, answer, takenOver);
+    } catch (error) {
+      answer.fail(error);
+    }
+  }
+
+  async #look(run: string): Promise<RunView | null> {
+    // A run that ends between the two questions has left the first for the second.
+    return this.#options.runs.table.get(run)?.view() ?? (await this.#options.store.show(run));
+  }
+
+  /** Resolves when what a daemon before left behind is taken up, at the latest after so long. */
+  async takenUp(mostMs: number): Promise<void> {
+    const untilMono = performance.now() + mostMs;
+    while (!this.#closed && performance.now() < untilMono) {
+      await new Promise(setImmediate);
+      const more = this.#live.size < MAX_LIVE_FLOWS && this.#source.peekTask() !== undefined;
+      if (!more && this.#inbox.count === 0 && !this.#takeUp.busy) return;
+    }
+  }
+
+  /** Each live flow whose steps are not all seen at work is held against its runs. */
+  sweep(): void {
+    for (const live of this.#live.values()) {
+      if (live.run !== null && this.#isDoubtful(live, live.run)) this.#takeUp.add(live);
+    }
+  }
+
+  #sweepLater(): void {
+    this.#sweeping = this.#options.clock.setTimer(SWEEP_MS, () => {
+      this.sweep();
+      this.#sweepLater();
+    });
+    this.#sweeping.unref();
+  }
+
+  #isDoubtful(live: LiveFlow, run: FlowRun): boolean {
+    for (let step = 0; step < run.graph.size; step++) {
+      const state = run.stateOf(step);
+      if (state !== 'ready' && state !== 'running') continue;
+      if (run.graph.steps[step]!.each === null) {
+        if (!this.#isAtWork(live, { step, item: null })) return true;
+      } else if (run.itemsOf(step) === null) {
+        if (!live.starting.has(live.listIdOf(step))) return true;
+      } else {
+        for (const item of run.activeItemsOf(step)) if (!this.#isAtWork(live, { step, item })) return true;
+      }
+    }
+    return false;
+  }
+
+  #isAtWork(live: LiveFlow, place: FlowPlace): boolean {
+    const id = live.idOf(place);
+    if (live.starting.has(id)) return true;
+    const run = this.#steps.find(id);
+    const event = run === null ? null : eventOfSeen({ state: run.state, ...NOTHING_ELSE }, place);
+    return run !== null && (event === null || event.kind === 'began');
+  }
+
+  // — turns
+
+  #put(item: Inbox): void {
+    this.#inbox.push(item);
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#planned || this.#closed) return;
+    this.#planned = true;
+    if (this.#handled < TURN) queueMicrotask(() => this.#turn());
+    else {
+      setImmediate(() => {
+        this.#handled = 0;
+        this.#turn();
+      });
+    }
+  }
+
+  #turn(): void {
+    this.#planned = false;
+    for (let item = this.#inbox.shift(); item !== undefined && !this.#closed; item = this.#inbox.shift()) {
+      this.#handle(item);
+      if (++this.#handled >= TURN) break;
+    }
+    if (this.#closed) return;
+    this.#handled += this.#starts.make(TURN);
+    if (this.#inbox.count > 0 || (this.#starts.waiting > 0 && this.#steps.hasRoom)) this.#plan();
+    else this.wake();
+  }
+
+  #handle(item: Inbox): void {
+    switch (item.kind) {
+      case 'begin':
+        return this.#begin(item.order);
+      case 'stop':
+        return this.#stop(item.flow, item.reason);
+      case 'tell':
+        return this.#tell(item.live, item.event);
+      case 'step':
+        return this.#step(item.run);
+      default:
+        return assertNever(item, 'what flows are told');
+    }
+  }
+
+  #begin(order: ExecuteOrder): void {
+    const flow = this.#flows.get(order.task);
+    const run = this.#steps.find(order.run);
+    if (flow === undefined || run === null) {
+      throw new ColibriError('internal', `expected the run of a flow, got ${order.run}`);
+    }
+    const { clock } = this.#options;
+    const note = parseNote(run.note);
+    const isNew = order.attempt === 1;
+    const sinceMs = note.sinceMs ?? (isNew ? clock.wallMs() : run.createdAtMs);
+    const due = new Date(run.dueAtMs).toISOString();
+    const live = new LiveFlow(order, { flow, note, due, sinceMs });
+    this.#live.set(live.id, live);
+    if (flow.timeoutMs !== null) {
+      if (note.sinceMs === undefined) {
+        note.sinceMs = sinceMs;
+        this.#keep(live);
+      }
+      live.deadline = this.#deadlines.schedule(sinceMs + flow.timeoutMs, live.id);
+    }
+    if (!isNew || !this.#guards.knows(flow)) return this.#takeUp.add(live);
+    live.run = this.#made(live);
+    this.#carryOut(live, live.run.sweep(NOTHING_SEEN));
+  }
+
+  #made({ flow, note }: LiveFlow): FlowRun {
+    const { graph } = flow;
+    const took = Object.entries(note.took ?? {}).map(([step, run]) => [graph.indexOf(step), run] as const);
+    // What the flow has no more cannot be taken over, nor what is behind a step that is new.
+    const takenOver = new Map<number, string>();
+    for (let at = 0; at < graph.order.length; at++) {
+      const step = graph.order[at]!;
+      const run = took.find(([index]) => index === step)?.[1];
+      if (run !== undefined && graph.upstreamOf(step).every((up) => takenOver.has(up)))
+        takenOver.set(step, run);
+    }
+    return new FlowRun(graph, { takenOver, stopping: note.stop ?? null });
+  }
+
+  #stop(id: string, reason: StopReason): void {
+    const live = this.#live.get(id);
+    if (live === undefined || live.note.stop !== undefined) return;
+    live.note.stop = reason;
+    this.#keep(live);
+    this.#tell(live, { kind: 'stop', reason });
+  }
+
+  #step(run: FlowedRun): void {
+    const live = run.flow === null ? undefined : this.#live.get(run.flow);
+    // Not yet taken up: then it is seen by that.
+    if (live === undefined || live.run === null) return;
+    const place = live.placeOf(run.id);
+    if (place === null) return;
+    live.saw(place, run);
+    const event = this.#eventOf(live, place, run);
+    if (event !== null) this.#tell(live, event);
+  }
+
+  #eventOf(live: LiveFlow, place: FlowPlace, run: FlowedRun): FlowEvent | null {
+    const { expectation } = live.flow.steps[place.step]!;
+    const detail = run.past?.error?.message ?? null;
+    if (run.state === 'success' && expectation !== null && !isStepDone(live, place.step)) {
+      const unmet = this.#guards.judge(live, place.step, expectation, JSON.parse(run.past?.result ?? 'null'));
+      this.#keep(live);
+      if (unmet !== null) return { kind: 'failed', ...place, reason: 'not-expected', detail: unmet };
+    }
+    return eventOfSeen({ state: run.state, result: null, reason: null, detail }, place);
+  }
+
+  #tell(live: LiveFlow, event: FlowEvent): void {
+    if (live.run === null || this.#live.get(live.id) !== live) return;
+    if (event.kind === 'failed' && event.reason === 'no-input') {
+      live.note.verdicts ??= {};
+      live.note.verdicts[live.keyOf(event)] = { reason: event.reason, detail: event.detail ?? '' };
+      this.#keep(live);
+    }
+    this.#carryOut(live, live.run.apply(event));
+  }
+
+  #listed(live: LiveFlow, step: number, items: number): void {
+    live.note.lists ??= {};
+    live.note.lists[live.flow.graph.nameOf(step)] = items;
+    this.#keep(live);
+    this.#put({ kind: 'tell', live, event: { kind: 'listed', step, items } });
+  }
+
+  // — effects
+
+  #carryOut(live: LiveFlow, effects: readonly FlowEffect[]): void {
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case 'start':
+          this.#starts.want(live, effect);
+          break;
+        case 'list':
+          void this.#starts.list(live, effect.step);
+          break;
+        case 'cancel':
+          this.#cancel(live, effect);
+          break;
+        case 'step-ended':
+          live.lists.delete(effect.step);
+          break;
+        case 'over':
+          this.#over(live, effect.end);
+          break;
+        default:
+          assertNever(effect, 'effect of a flow');
+      }
+    }
+  }
+
+  #cancel(live: LiveFlow, { step, item }: FlowPlace): void {
+    if (this.#starts.drop(live, { step, item })) {
+      this.#put({ kind: 'tell', live, event: { kind: 'cancelled', step, item } });
+    } else this.#steps.cancel(live.idOf({ step, item }));
+  }
+
+  /** Its end is in the journal with how each step did. */
+  #over(live: LiveFlow, end: FlowEnd): void {
+    const { clock, runs } = this.#options;
+    const { flow, note, id } = live;
+    note.end = flowEndText(end, flow.graph);
+    note.steps = live.notedSteps();
+    if (live.deadline !== null) this.#deadlines.cancel(live.deadline);
+    this.#live.delete(id);
+    if (end.state === 'failed') this.#startFailureTask(live);
+    this.#keep(live);
+    const outcome: Outcome = {
+      run: id,
+      attempt: live.attempt,
+      status: end.state,
+      result: null,
+      error: errorOf(end, note.end),
+      durationMs: Math.max(0, clock.wallMs() - live.sinceMs),
+      retryable: false,
+    };
+    runs.outcome(outcome);
+  }
+
+  #startFailureTask(live: LiveFlow): void {
+    const { onFailure } = live.flow;
+    if (onFailure === null) return;
+    try {
+      const input =
+        onFailure.input === null ? null : fillTemplate(onFailure.input, valuesOf(live, new Map()));
+      this.#steps.start({
+        flow: live.id,
+        id: failureRunId(live.id),
+        task: onFailure.task,
+        input,
+        limits: null,
+      });
+    } catch (error) {
+      const { message } = toErrorData(error, 'input-invalid');
+      this.#options.log('error', 'on_failure cannot run', {
+        flow: live.flow.name,
+        run: live.id,
+        error: message,
+      });
+    }
+  }
+
+  #keep(live: LiveFlow): void {
+    this.#steps.note(live.id, noteText(live.note));
+  }
+}
+
+const NOTHING_ELSE = { result: null, reason: null, detail: null } as const;
+
+function isStepDone({ run }: LiveFlow, step: number): boolean {
+  return run === null || run.reasonOf(step) !== null;
+}
+
+function errorOf({ state, reason }: FlowEnd, message: string): ErrorData | null {
+  if (state === 'success') return null;
+  if (state === 'cancelled') return { code: 'cancelled', message };
+  return { code: reason === 'timed-out' ? 'timeout' : 'flow-failed', message };
+}

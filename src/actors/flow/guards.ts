@@ -1,0 +1,57 @@
+/** Holds results against what is expected of them, beside the last good run of each step. */
+import type { Expectation } from './expectations.ts';
+import { measureOf, unmetExpectation } from './expectations.ts';
+import { type FlowNote, parseNote } from './flow-note.ts';
+import type { FlowStore } from './flow-store.ts';
+import type { LiveFlow } from './live-flow.ts';
+
+/** Runs of a flow that are looked through for the last good one of each step. */
+const LOOKED_THROUGH = 50;
+
+export class Guards {
+  /** By flow, then step: the number of the last good run. */
+  readonly #last = new Map<string, Map<string, number>>();
+
+  /** Whether the runs of before are known, as far as anything is compared with them. */
+  knows({ name, compares }: LiveFlow['flow']): boolean {
+    return !compares || this.#last.has(name);
+  }
+
+  /** Looks through the last runs of the flow, newest first. */
+  async learn(flow: string, store: FlowStore): Promise<void> {
+    const runs = await store.list({ task: flow, state: null, limit: LOOKED_THROUGH });
+    const last = new Map<string, number>();
+    for (const { note } of runs) {
+      for (const [step, measure] of Object.entries(parseNote(note).measures ?? {})) {
+        if (!last.has(step)) last.set(step, measure);
+      }
+    }
+    this.#last.set(flow, last);
+  }
+
+  /** Null: the result is as expected. What is to be kept of it goes into the note. */
+  judge(live: LiveFlow, step: number, expectation: Expectation, result: unknown): string | null {
+    const { note, flow } = live;
+    const name = flow.graph.nameOf(step);
+    const last = this.#last.get(flow.name);
+    const detail = unmetExpectation(expectation, result, last?.get(name) ?? null);
+    note.verdicts ??= {};
+    if (detail !== null) {
+      note.verdicts[name] = { reason: 'not-expected', detail: detail.slice(0, LONGEST_DETAIL) };
+      return detail;
+    }
+    note.verdicts[name] = null;
+    this.#keep(note, name, measureOf(expectation, result), last);
+    return null;
+  }
+
+  #keep(note: FlowNote, name: string, measure: number | null, last: Map<string, number> | undefined): void {
+    if (measure === null) return;
+    note.measures ??= {};
+    note.measures[name] = measure;
+    last?.set(name, measure);
+  }
+}
+
+/** As a step keeps of its detail. */
+const LONGEST_DETAIL = 200;

@@ -1,0 +1,153 @@
+/** One run of a flow while it lives: its steps, what it keeps in the journal, and the ids of its runs. */
+import type { TimerHandle } from '../delay/index.ts';
+import type { ExecuteOrder } from '../execution.ts';
+import type { FlowStepView } from '../protocol.ts';
+import type { FlowedRun } from '../runs/index.ts';
+import type { CompiledFlow } from './compile-flow.ts';
+import type { FlowPlace } from './flow-events.ts';
+import type { FlowNote, NotedStep } from './flow-note.ts';
+import type { FlowRun } from './flow-run.ts';
+
+/** `daily_report@2026-12-24T18:00:00Z/pull_order`, and of an item `…/pull_order[3]`: a second start is the same run. */
+export function stepRunId(flow: string, step: string, item: number | null = null): string {
+  return item === null ? `${flow}/${step}` : `${flow}/${step}[${item}]`;
+}
+
+/** Of what runs when the flow has failed: no step has this name. */
+export function failureRunId(flow: string): string {
+  return `${flow}/:on_failure`;
+}
+
+/** The step of a run within its flow; null: it is none. */
+export function stepOfRun(
+  run: string,
+  flow: string,
+): { readonly step: string; readonly item: number | null } | null {
+  const match = /^\/([^/[\]]+)(?:\[(\d+)\])?$/.exec(run.slice(flow.length));
+  if (match === null) return null;
+  return { step: match[1]!, item: match[2] === undefined ? null : Number(match[2]) };
+}
+
+export class LiveFlow {
+  readonly id: string;
+  readonly attempt: number;
+  readonly flow: CompiledFlow;
+  readonly note: FlowNote;
+  /** The instant that it stands for, ISO 8601. */
+  readonly due: string;
+  /** Wall time. */
+  readonly sinceMs: number;
+  /** Null: what its steps have come to is still to be asked for. */
+  run: FlowRun | null = null;
+  deadline: TimerHandle | null = null;
+  /** Ids of runs that are wanted and not made yet, and of steps whose list is being found. */
+  readonly starting = new Set<string>();
+  /** Lists in work, by step. */
+  readonly lists = new Map<number, readonly unknown[]>();
+  readonly #payloadText: string;
+  #payload: unknown;
+  /** Wall times, by step: began, ended. 0: not yet. */
+  readonly #times: Float64Array;
+  #indexes: ReadonlyMap<string, number> | null = null;
+
+  constructor(order: ExecuteOrder, parts: Pick<LiveFlow, 'flow' | 'note' | 'due' | 'sinceMs'>) {
+    this.id = order.run;
+    this.attempt = order.attempt;
+    this.#payloadText = order.input;
+    this.flow = parts.flow;
+    this.note = parts.note;
+    this.due = parts.due;
+    this.sinceMs = parts.sinceMs;
+    this.#times = new Float64Array(this.flow.graph.size * 2);
+  }
+
+  get payload(): unknown {
+    this.#payload ??= JSON.parse(this.#payloadText);
+    return this.#payload;
+  }
+
+  idOf({ step, item }: FlowPlace): string {
+    return stepRunId(this.id, this.flow.graph.nameOf(step), item);
+  }
+
+  /** Of a step whose list is being found. */
+  listIdOf(step: number): string {
+    return `${stepRunId(this.id, this.flow.graph.nameOf(step))}[]`;
+  }
+
+  /** Its run by which what is noted of it is found. */
+  keyOf(place: FlowPlace): string {
+    return this.idOf(place).slice(this.id.length + 1);
+  }
+
+  /** Null: no step of the flow as it is now. */
+  placeOf(run: string): FlowPlace | null {
+    const found = stepOfRun(run, this.id);
+    if (found === null) return null;
+    const step = this.#indexOf(found.step);
+    return step === undefined ? null : { step, item: found.item };
+  }
+
+  /** Where the result of a step is. */
+  resultRunOf(step: number): string {
+    return this.run?.resultOf(step) ?? stepRunId(this.id, this.flow.graph.nameOf(step));
+  }
+
+  saw({ step }: FlowPlace, { past }: Pick<FlowedRun, 'past'>): void {
+    this.sawTimes(step, past?.startedAtMs ?? null, past?.endedAtMs ?? null);
+  }
+
+  sawTimes(step: number, startedAtMs: number | null, endedAtMs: number | null): void {
+    const times = this.#times;
+    const at = step * 2;
+    if (startedAtMs !== null && (times[at] === 0 || startedAtMs < times[at]!)) times[at] = startedAtMs;
+    if (endedAtMs !== null && endedAtMs > times[at + 1]!) times[at + 1] = endedAtMs;
+  }
+
+  stepViews(): FlowStepView[] {
+    const { graph } = this.flow;
+    return graph.steps.map(({ task, dependsOn, each }, step) => {
+      const run = this.run!;
+      const cause = run.causeOf(step);
+      const reason = run.reasonOf(step);
+      const items = run.itemsOf(step);
+      const began = this.#times[step * 2]!;
+      const ended = this.#times[step * 2 + 1]!;
+      return {
+        step: task,
+        dependsOn,
+        each: each?.concurrency ?? null,
+        state: run.stateOf(step),
+        reason,
+        cause: cause === null ? null : graph.nameOf(cause),
+        detail: run.detailOf(step),
+        startedAtMs: began === 0 ? null : began,
+        endedAtMs: reason === null || ended === 0 ? null : ended,
+        items: items === null ? null : { size: items.size, succeeded: items.succeeded, failed: items.failed },
+      };
+    });
+  }
+
+  notedSteps(): NotedStep[] {
+    return this.stepViews().map((view) => ({
+      step: view.step,
+      state: view.state,
+      reason: view.reason ?? '',
+      ...(view.cause === null ? {} : { cause: view.cause }),
+      ...(view.detail === null ? {} : { detail: view.detail }),
+      ...(view.startedAtMs === null ? {} : { began: view.startedAtMs }),
+      ...(view.endedAtMs === null ? {} : { ended: view.endedAtMs }),
+      ...(view.dependsOn.length === 0 ? {} : { after: view.dependsOn }),
+      ...(view.each === null ? {} : { each: view.each }),
+    }));
+  }
+
+  #indexOf(name: string): number | undefined {
+    if (this.flow.graph.size < 16) {
+      const at = this.flow.graph.indexOf(name);
+      return at < 0 ? undefined : at;
+    }
+    this.#indexes ??= new Map(this.flow.graph.steps.map(({ task }, index) => [task, index]));
+    return this.#indexes.get(name);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Holds flow runs against the runs of their steps as these are: of a daemon before, and of one in which an event was lost. The
+ * store is asked for many of them at once, what is in memory is newer than its answer.
+ */
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { toErrorData } from '../kernel/errors.ts';
+import type { LogRecord, StoredStep } from '../protocol.ts';
+import type { StepRuns } from '../runs/index.ts';
+import { isTerminal } from '../runs/run-states.ts';
+import type { SeenRun, SeenRuns } from './flow-events.ts';
+import { type FlowStore, resultsOf, storedSteps } from './flow-store.ts';
+import type { Guards } from './guards.ts';
+import { type LiveFlow, stepRunId } from './live-flow.ts';
+
+export interface TakeUpOptions {
+  readonly clock: Clock;
+  readonly store: FlowStore;
+  readonly steps: StepRuns;
+  readonly guards: Guards;
+  readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
+  /** It is still this one that lives. */
+  readonly isLive: (live: LiveFlow) => boolean;
+  readonly onSeen: (live: LiveFlow, seen: SeenRuns) => void;
+}
+
+/** Flow runs of one question. */
+const AT_ONCE = 100;
+const AGAIN_MS = 1000;
+
+export class TakeUp {
+  readonly #options: TakeUpOptions;
+  #wanted = new Set<LiveFlow>();
+  #running = false;
+  #again: ClockTimer | null = null;
+  #closed = false;
+
+  constructor(options: TakeUpOptions) {
+    this.#options = options;
+  }
+
+  get busy(): boolean {
+    return this.#running || this.#wanted.size > 0;
+  }
+
+  add(live: LiveFlow): void {
+    this.#wanted.add(live);
+    if (this.#running || this.#closed || this.#again !== null) return;
+    this.#running = true;
+    void this.#run();
+  }
+
+  /** After a question that the store could not answer. */
+  later(live: LiveFlow, error: unknown): void {
+    this.#wanted.add(live);
+    this.#wait(error);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#again?.cancel();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#wanted.size > 0 && !this.#closed) {
+      const some = [...this.#wanted].slice(0, AT_ONCE);
+      for (const live of some) this.#wanted.delete(live);
+      try {
+        await this.#look(some);
+      } catch (error) {
+        for (const live of some) this.#wanted.add(live);
+        this.#wait(error);
+        break;
+      }
+    }
+    this.#running = false;
+    // What came while the last answer was on its way.
+    if (this.#wanted.size > 0 && !this.#closed && this.#again === null) {
+      this.#running = true;
+      void this.#run();
+    }
+  }
+
+  #wait(error: unknown): void {
+    if (this.#closed || this.#again !== null) return;
+    const { clock, log } = this.#options;
+    log('warn', 'flows wait for the store', {
+      error: toErrorData(error, 'internal').message,
+      again_ms: AGAIN_MS,
+    });
+    this.#again = clock.setTimer(AGAIN_MS, () => {
+      this.#again = null;
+      if (this.#running || this.#closed) return;
+      this.#running = true;
+      void this.#run();
+    });
+    this.#again.unref();
+  }
+
+  async #look(some: readonly LiveFlow[]): Promise<void> {
+    const { store, guards, isLive, onSeen } = this.#options;
+    for (const { flow } of some) if (!guards.knows(flow)) await guards.learn(flow.name, store);
+    let stored = await storedSteps(
+      some.map(({ id }) => id),
+      store,
+    );
+    // A run that has ended since is known to the store now, and to nobody else.
+    if (this.#anyLeft(stored)) {
+      stored = await storedSteps(
+        some.map(({ id }) => id),
+        store,
+      );
+    }
+    for (const live of some) {
+      if (!isLive(live)) continue;
+      await this.#judge(live, stored);
+      if (this.#closed || !isLive(live)) continue;
+      onSeen(live, this.#seen(live, stored));
+    }
+  }
+
+  #anyLeft(stored: ReadonlyMap<string, StoredStep>): boolean {
+    for (const { run, state } of stored.values()) {
+      if (!isTerminal(state) && this.#options.steps.find(run) === null) return true;
+    }
+    return false;
+  }
+
+  /** Results that nobody has held against what is expected of them. */
+  async #judge(live: LiveFlow, stored: ReadonlyMap<string, StoredStep>): Promise<void> {
+    const { store, steps, guards } = this.#options;
+    const { flow, note, id } = live;
+    for (const [step, { expectation }] of flow.steps.entries()) {
+      const name = flow.graph.nameOf(step);
+      if (expectation === null || note.verdicts?.[name] !== undefined) continue;
+      const run = stepRunId(id, name);
+      const state = steps.find(run)?.state ?? stored.get(run)?.state;
+      if (state !== 'success') continue;
+      const results = await resultsOf([run], store, steps);
+      if (note.verdicts?.[name] !== undefined) continue;
+      guards.judge(live, step, expectation, results.get(run) ?? null);
+      steps.note(id, JSON.stringify(note));
+    }
+  }
+
+  #seen(live: LiveFlow, stored: ReadonlyMap<string, StoredStep>): SeenRuns {
+    const { steps } = this.#options;
+    const { flow, note } = live;
+    return {
+      run: (step, item) => {
+        const place = { step, item };
+        const id = live.idOf(place);
+        if (live.starting.has(id)) return WANTED;
+        const verdict = note.verdicts?.[live.keyOf(place)];
+        if (verdict != null) return { state: 'failed', result: null, ...verdict };
+        const run = steps.find(id);
+        if (run !== null) live.saw(place, run);
+        const row = run === null ? (stored.get(id) ?? null) : null;
+        if (row !== null) live.sawTimes(step, row.startedAtMs, row.endedAtMs);
+        if (run === null && row === null) return null;
+        const detail = (run === null ? row?.error : run.past?.error)?.message ?? null;
+        return { state: run?.state ?? row!.state, result: null, reason: null, detail };
+      },
+      items: (step) => note.lists?.[flow.graph.nameOf(step)] ?? null,
+    };
+  }
+}
+
+/** On its way: there is nothing to be done about it. */
+const WANTED: SeenRun = { state: 'ready', result: null, reason: null, detail: null };

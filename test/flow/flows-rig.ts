@@ -1,0 +1,242 @@
+/**
+ * Runs, flows and a store in one process, wired as a daemon wires them; the pools do what a test tells them. A daemon can be
+ * dropped at any moment, and the next one goes on from the store.
+ */
+import assert from 'node:assert/strict';
+import type { Outcome } from '../../src/actors/execution.ts';
+import type { FlowNote } from '../../src/actors/flow/flow-note.ts';
+import { compileFlow, type FlowDefinition, Flows, type StepDefinition } from '../../src/actors/flow/index.ts';
+import { TestClock } from '../../src/actors/kernel/test-clock.ts';
+import type { FlowView, RunEvent, RunView } from '../../src/actors/protocol.ts';
+import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
+import { MemoryStore, SqliteStore, type Store } from '../../src/actors/store/index.ts';
+import { FakeAnswer, FakePool, taskSpec } from '../runs/runs-setup.ts';
+import { ROOMY } from '../store/sqlite-journal.ts';
+
+export function stepDefinition(task: string, more: Partial<StepDefinition> = {}): StepDefinition {
+  return {
+    task,
+    dependsOn: [],
+    onUpstreamFailure: 'skip',
+    each: null,
+    with: null,
+    expect: null,
+    limits: null,
+    ...more,
+  };
+}
+
+export function flowDefinition(
+  steps: readonly StepDefinition[],
+  more: Partial<FlowDefinition> = {},
+): FlowDefinition {
+  return { name: 'f', steps, timeoutMs: null, onFailure: null, ...more };
+}
+
+export interface RigOptions {
+  readonly flows: readonly FlowDefinition[];
+  readonly tasks?: readonly RunsTask[];
+  /** Of the journal; null: the store is in memory. */
+  readonly file: string | null;
+  readonly slots?: number;
+  readonly ready?: number;
+  /** True: the flows do not hear of this. */
+  readonly isLost?: (run: FlowedRun) => boolean;
+  /** Of the tasks of all flows. */
+  readonly overlap?: RunsTask['overlap'];
+}
+
+export class FlowsRig {
+  readonly clock = new TestClock();
+  readonly events: RunEvent[] = [];
+  /** Runs that the store has the end of. */
+  readonly over = new Set<string>();
+  runs!: Runs;
+  flows!: Flows;
+  pool!: FakePool;
+  store!: Store;
+  definitions: readonly FlowDefinition[];
+  readonly #options: RigOptions;
+  #boot = 0;
+
+  constructor(options: RigOptions) {
+    this.#options = options;
+    this.definitions = options.flows;
+    this.#begin();
+  }
+
+  /** The daemon is gone, with all that it has not sent; the next one takes over. */
+  async crash(definitions: readonly FlowDefinition[] = this.definitions): Promise<void> {
+    assert.ok(this.#options.file !== null, 'a store in memory keeps nothing');
+    await this.flows.destroy();
+    this.runs.destroy();
+    this.store.close();
+    this.definitions = definitions;
+    this.#begin();
+    await this.settle();
+  }
+
+  close(): void {
+    void this.flows.destroy();
+    this.runs.destroy();
+    this.store.close();
+  }
+
+  trigger(flow = 'f', payload: unknown = null): FakeAnswer {
+    const answer = new FakeAnswer();
+    const text = payload === null ? null : JSON.stringify(payload);
+    this.runs.trigger({ task: flow, payload: text, force: false, wait: false, dueAtMs: null }, answer);
+    return answer;
+  }
+
+  /** Triggers and gives the id. */
+  async start(flow = 'f', payload: unknown = null): Promise<string> {
+    const answer = this.trigger(flow, payload);
+    await this.settle();
+    assert.equal(answer.error, undefined);
+    return (answer.value as { run: string }).run;
+  }
+
+  /** Gives the outcome of a run that the pool holds. */
+  finish(run: string, outcome: Partial<Outcome> = {}): void {
+    const order = this.pool.held.get(run);
+    assert.ok(
+      order !== undefined,
+      `the pool does not hold ${run}, but ${[...this.pool.held.keys()].join(', ')}`,
+    );
+    this.pool.held.delete(run);
+    const { attempt } = order;
+    const done = { status: 'success', result: 'null', error: null, durationMs: 1, retryable: false } as const;
+    this.runs.outcome({ run, attempt, ...done, ...outcome });
+  }
+
+  fail(run: string): void {
+    this.finish(run, { status: 'failed', error: { code: 'handler-failed', message: 'no luck' } });
+  }
+
+  result(run: string, value: unknown): void {
+    this.finish(run, { result: JSON.stringify(value) });
+  }
+
+  /** Steps on a slot, without the id of their flow. */
+  get held(): string[] {
+    return [...this.pool.held.keys()].map((run) => run.slice(run.indexOf('/') + 1));
+  }
+
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 6; turn++) await this.clock.advance(0);
+  }
+
+  show(run: string): Promise<FlowView> {
+    return this.flows.show(run);
+  }
+
+  view(run: string): RunView | null {
+    return this.runs.table.get(run)?.view() ?? this.store.show(run);
+  }
+
+  note(run: string): FlowNote {
+    return JSON.parse(this.view(run)?.note ?? '{}') as FlowNote;
+  }
+
+  /** `step state reason`, of a flow run. */
+  async states(run: string): Promise<string[]> {
+    const { steps } = await this.show(run);
+    return steps!.map(({ step, state, reason }) => `${step} ${state}${reason === null ? '' : ` ${reason}`}`);
+  }
+
+  #begin(): void {
+    const {
+      file,
+      tasks = [],
+      slots = 100,
+      ready = 1000,
+      isLost = () => false,
+      overlap = 'skip',
+    } = this.#options;
+    const nowMs = () => this.clock.wallMs();
+    this.store =
+      file === null
+        ? new MemoryStore(ROOMY, nowMs)
+        : new SqliteStore({ file, durability: 'process', retention: ROOMY, nowMs });
+    const opening = this.store.open(`boot-${++this.#boot}`, 0);
+    const known = new Map<string, RunsTask>();
+    const names = this.definitions.flatMap(({ steps, onFailure }) => [
+      ...steps.map(({ task }) => task),
+      ...(onFailure === null ? [] : [onFailure.task]),
+    ]);
+    for (const name of names) known.set(name, taskSpec({ name }));
+    for (const task of tasks) known.set(task.name, task);
+    const flowTasks = this.definitions.map(({ name }) =>
+      taskSpec({ name, kind: 'flow', pool: 'flow', handler: '', overlap }),
+    );
+    const alive = ++this.#life;
+    const runs: Runs = new Runs({
+      clock: this.clock,
+      random: () => 0.5,
+      tasks: [...known.values(), ...flowTasks],
+      groups: {},
+      queues: {
+        ready: { capacity: ready, whenFull: 'block' },
+        delayed: { capacity: 1000 },
+        retry: { capacity: 100 },
+        deadLetter: { capacity: 100, whenFull: 'drop-oldest' },
+      },
+      durable: file !== null,
+      flows: {
+        onStep: (run) => {
+          if (!isLost(run)) this.flows.onStep(run);
+        },
+        limitsOf: (run, flow) => this.flows.limitsOf(run, flow),
+      },
+      record: (batch) => {
+        if (alive !== this.#life) return true;
+        this.events.push(...batch.events.map((event) => ({ ...event })));
+        this.store.append(batch);
+        this.store.commit();
+        for (const { run, state } of batch.events) if (isTerminal(state)) this.over.add(run);
+        const { kept } = this.store;
+        queueMicrotask(() => runs.recorded(kept));
+        return true;
+      },
+      warn: () => {},
+    });
+    this.runs = runs;
+    const store = this.store;
+    this.flows = new Flows({
+      clock: this.clock,
+      flows: this.definitions,
+      tasks: new Set(known.keys()),
+      runs,
+      store: {
+        steps: async (place) => copy(store.flowSteps(place)),
+        results: async (asked) => copy(store.results(asked)),
+        list: async (filter) => copy(store.list(filter)),
+        show: async (run) => copy(store.show(run)),
+      },
+      log: () => {},
+    });
+    runs.attachPool(this.flows);
+    this.pool = new FakePool('io', slots, runs.source('io'));
+    runs.attachPool(this.pool);
+    for (let after = 0, more = opening.unfinished > 0; more; ) {
+      const page = store.unfinished(after);
+      for (const run of page.runs) runs.restore(run);
+      more = page.next !== null;
+      after = page.next ?? 0;
+    }
+    runs.restored(opening.delayed);
+  }
+
+  #life = 0;
+}
+
+function copy<T>(value: T): T {
+  return structuredClone(value);
+}
+
+/** Throws where there are problems. */
+export function compiled(definition: FlowDefinition): void {
+  const names = new Set(definition.steps.map(({ task }) => task));
+  assert.deepEqual(compileFlow(definition, names).problems, []);
+}

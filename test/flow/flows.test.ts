@@ -1,0 +1,252 @@
+/** Flows with their runs and a store: what is started, what is kept, what a daemon after takes up. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { journalFile } from '../store/sqlite-journal.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
+import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
+
+const CHAIN = [
+  step('pull'),
+  step('check', { dependsOn: ['pull'] }),
+  step('sum', {
+    dependsOn: ['check'],
+    with: { total: '{{ steps.pull.result.total }}', day: '{{ payload.day }}' },
+  }),
+];
+
+function rigOf(t: HasAfter, kind: 'memory' | 'sqlite', options: Partial<RigOptions> = {}): FlowsRig {
+  const file = kind === 'memory' ? null : journalFile(t);
+  const rig = new FlowsRig({ flows: [flowDefinition(CHAIN)], file, ...options });
+  t.after(() => rig.close());
+  return rig;
+}
+
+for (const kind of ['memory', 'sqlite'] as const) {
+  describe(`flows: ${kind}`, () => {
+    test('steps run one after the other, with results of those before', async (t) => {
+      const rig = rigOf(t, kind);
+      const run = await rig.start('f', { day: 'Monday' });
+      assert.deepEqual(rig.held, ['pull']);
+      rig.result(`${run}/pull`, { total: 7 });
+      await rig.settle();
+      assert.deepEqual(rig.held, ['check']);
+      assert.deepEqual(await rig.states(run), ['pull success done', 'check running', 'sum pending']);
+      rig.finish(`${run}/check`);
+      await rig.settle();
+      assert.deepEqual(rig.pool.taken.at(-1)?.input, '{"total":7,"day":"Monday"}');
+      rig.finish(`${run}/sum`);
+      await rig.settle();
+      assert.equal(rig.view(run)?.state, 'success');
+      assert.deepEqual(await rig.states(run), [
+        'pull success done',
+        'check success done',
+        'sum success done',
+      ]);
+      assert.equal(rig.flows.active, 0);
+    });
+
+    test('a failed step skips what is behind it, and the flow has failed; its failure task runs', async (t) => {
+      const onFailure = { task: 'tell', with: { run: '{{ flow.run }}' } };
+      const rig = rigOf(t, kind, { flows: [flowDefinition(CHAIN, { onFailure })] });
+      const run = await rig.start();
+      rig.fail(`${run}/pull`);
+      await rig.settle();
+      assert.equal(rig.view(run)?.state, 'failed');
+      assert.deepEqual(rig.view(run)?.error, { code: 'flow-failed', message: 'failed: step pull failed' });
+      assert.deepEqual(await rig.states(run), [
+        'pull failed run-failed',
+        'check skipped upstream',
+        'sum skipped upstream',
+      ]);
+      assert.deepEqual(rig.pool.taken.at(-1)?.input, JSON.stringify({ run }));
+      assert.deepEqual(rig.held, [':on_failure']);
+      assert.deepEqual(
+        rig.runs.deadLetters
+          .list({ task: null, sinceMs: null, untilMs: null, limit: 9 })
+          .map((letter) => letter.run),
+        [run],
+      );
+    });
+
+    test('a cancel ends what runs and begins nothing more', async (t) => {
+      const rig = rigOf(t, kind);
+      const run = await rig.start();
+      rig.runs.cancel(run);
+      await rig.settle();
+      assert.deepEqual(rig.pool.aborted, [`${run}/pull`]);
+      rig.finish(`${run}/pull`, { status: 'cancelled' });
+      await rig.settle();
+      assert.equal(rig.view(run)?.state, 'cancelled');
+      assert.deepEqual(await rig.states(run), [
+        'pull cancelled flow-cancelled',
+        'check cancelled flow-cancelled',
+        'sum cancelled flow-cancelled',
+      ]);
+    });
+
+    test('the timeout of a flow', async (t) => {
+      const rig = rigOf(t, kind, { flows: [flowDefinition(CHAIN, { timeoutMs: 60_000 })] });
+      const run = await rig.start();
+      await rig.clock.advance(59_000);
+      assert.deepEqual(rig.pool.aborted, []);
+      await rig.clock.advance(2000);
+      await rig.settle();
+      rig.finish(`${run}/pull`, { status: 'cancelled' });
+      await rig.settle();
+      assert.equal(rig.view(run)?.error?.code, 'timeout');
+    });
+
+    test('a list has a run for each item, so many at a time', async (t) => {
+      const each = { list: '{{ steps.pull.result }}', concurrency: 2, onFailure: 'continue' } as const;
+      const steps = [step('pull'), step('one', { dependsOn: ['pull'], each, with: { id: '{{ item.id }}' } })];
+      const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });
+      const run = await rig.start();
+      rig.result(`${run}/pull`, [{ id: 5 }, { id: 6 }, { id: 7 }]);
+      await rig.settle();
+      assert.deepEqual(rig.held, ['one[0]', 'one[1]']);
+      assert.equal(rig.pool.taken.at(-1)?.input, '{"id":6}');
+      rig.fail(`${run}/one[1]`);
+      await rig.settle();
+      assert.deepEqual(rig.held, ['one[0]', 'one[2]']);
+      rig.finish(`${run}/one[2]`);
+      rig.finish(`${run}/one[0]`);
+      await rig.settle();
+      assert.deepEqual(await rig.states(run), ['pull success done', 'one failed item-failed']);
+    });
+
+    test('what cannot be put together fails its step', async (t) => {
+      const rig = rigOf(t, kind);
+      const run = await rig.start();
+      rig.result(`${run}/pull`, { total: 7 });
+      await rig.settle();
+      rig.finish(`${run}/check`);
+      await rig.settle();
+      const { steps } = await rig.show(run);
+      assert.deepEqual(steps?.at(-1)?.detail, 'expected a value at payload.day, got an object at payload');
+      assert.equal(steps?.at(-1)?.reason, 'no-input');
+    });
+
+    test('a result that is not as expected fails its step', async (t) => {
+      const expect = { min_rows: 1, max_change_percent: 50 };
+      const steps = [step('pull', { expect }), step('sum', { dependsOn: ['pull'] })];
+      const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });
+      const runs: string[] = [];
+      for (const rows of [10, 12, 30, 0]) {
+        const run = await rig.start();
+        runs.push(run);
+        rig.result(`${run}/pull`, new Array(rows).fill(1));
+        await rig.settle();
+        if (rig.held.includes('sum')) rig.finish(`${run}/sum`);
+        await rig.settle();
+      }
+      assert.deepEqual(
+        runs.map((run) => rig.view(run)?.state),
+        ['success', 'success', 'failed', 'failed'],
+      );
+      const [shown] = (await rig.show(runs[2]!)).steps!;
+      assert.match(shown!.detail!, /from the 12 rows of the last good run, got 30 rows/);
+    });
+
+    test('again: failed steps only, with results of before', async (t) => {
+      const rig = rigOf(t, kind);
+      const first = await rig.start('f', { day: 'Monday' });
+      rig.result(`${first}/pull`, { total: 9 });
+      await rig.settle();
+      rig.fail(`${first}/check`);
+      await rig.settle();
+      const { FakeAnswer } = await import('../runs/runs-setup.ts');
+      const answer = new FakeAnswer();
+      await rig.flows.rerun({ run: first, choice: { kind: 'failed' } }, answer);
+      await rig.settle();
+      const second = (answer.value as { run: string }).run;
+      assert.deepEqual(rig.held, ['check']);
+      rig.finish(`${second}/check`);
+      await rig.settle();
+      assert.equal(rig.pool.taken.at(-1)?.input, '{"total":9,"day":"Monday"}');
+      rig.finish(`${second}/sum`);
+      await rig.settle();
+      assert.deepEqual(await rig.states(second), [
+        'pull success taken-over',
+        'check success done',
+        'sum success done',
+      ]);
+    });
+
+    test('overlap is that of the flow, not of the tasks', async (t) => {
+      const rig = rigOf(t, kind);
+      const run = await rig.start();
+      const second = rig.trigger();
+      await rig.settle();
+      assert.match(String(second.error), /overlap is skip/);
+      assert.deepEqual(rig.held, ['pull']);
+      rig.fail(`${run}/pull`);
+    });
+
+    test('flows end although the ready queue is full of others', async (t) => {
+      const rig = rigOf(t, kind, { overlap: 'allow', ready: 4, slots: 1 });
+      for (let n = 0; n < 30; n++) rig.trigger('f', { day: 'x' });
+      await rig.settle();
+      for (let n = 0; n < 400 && rig.pool.held.size > 0; n++) {
+        for (const run of rig.pool.held.keys()) rig.result(run, { total: 1 });
+        await rig.clock.advance(0);
+        await rig.clock.advance(0);
+      }
+      assert.equal(rig.runs.unfinished, 0);
+    });
+
+    test('an event that is lost is made good by the sweep', async (t) => {
+      let lossy = true;
+      const rig = rigOf(t, kind, { isLost: () => lossy });
+      const run = await rig.start('f', { day: 'x' });
+      rig.result(`${run}/pull`, { total: 1 });
+      await rig.settle();
+      assert.deepEqual(rig.held, []);
+      lossy = false;
+      await rig.clock.advance(30_000);
+      await rig.settle();
+      assert.deepEqual(rig.held, ['check']);
+    });
+  });
+}
+
+test('a daemon after goes on with a flow where it stood', async (t) => {
+  const rig = rigOf(t, 'sqlite');
+  const run = await rig.start('f', { day: 'Monday' });
+  rig.result(`${run}/pull`, { total: 3 });
+  await rig.settle();
+  await rig.crash();
+  assert.deepEqual(rig.held, ['check'], 'interrupted, and run again');
+  assert.equal(rig.pool.taken[0]?.attempt, 2);
+  rig.finish(`${run}/check`);
+  await rig.settle();
+  await rig.crash();
+  assert.equal(rig.pool.taken.at(-1)?.input, '{"total":3,"day":"Monday"}');
+  rig.finish(`${run}/sum`);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'success');
+  assert.deepEqual(await rig.states(run), ['pull success done', 'check success done', 'sum success done']);
+});
+
+test('a flow that was being stopped stays so', async (t) => {
+  const rig = rigOf(t, 'sqlite');
+  const run = await rig.start();
+  rig.runs.cancel(run);
+  await rig.settle();
+  await rig.crash();
+  assert.deepEqual(rig.pool.aborted, [`${run}/pull`]);
+  rig.finish(`${run}/pull`, { status: 'cancelled' });
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'cancelled');
+});
+
+test('a daemon whose config has no such step any more ends its run, and one that has more begins them', async (t) => {
+  const rig = rigOf(t, 'sqlite');
+  const run = await rig.start('f', { day: 'x' });
+  await rig.crash([flowDefinition([step('pull'), step('more', { dependsOn: ['pull'] })])]);
+  rig.finish(`${run}/pull`);
+  await rig.settle();
+  assert.deepEqual(rig.held, ['more']);
+  rig.finish(`${run}/more`);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'success');
+});
