@@ -19,14 +19,18 @@ const KEYS: Readonly<Record<string, string>> = {
 
 /**
  * One text a change: `task hash added`, `task hash removed`, `task hash changed`, `queues.ready.capacity changed`.
- * The order of tasks, and of keys, is no difference.
+ * Flows as tasks. The order of both, and of keys, is no difference.
  */
 export function configChanges(before: Config, after: Config): string[] {
-  const { tasks: _before, ...old } = before;
-  const { tasks: _after, ...fresh } = after;
+  const { tasks: _before, flows: _flows, ...old } = before;
+  const { tasks: _after, flows: _later, ...fresh } = after;
   const keys = new Set<string>();
   collectKeys(old, fresh, '', keys);
-  return [...[...keys].map((key) => `${key} changed`), ...taskChanges(before.tasks, after.tasks)];
+  return [
+    ...[...keys].map((key) => `${key} changed`),
+    ...entryChanges('task', before.tasks, after.tasks),
+    ...entryChanges('flow', before.flows, after.flows),
+  ];
 }
 
 /** `config` with all that a running daemon can take up as it is in `other`. */
@@ -47,16 +51,20 @@ export function withBoundsOf(config: Config, other: Config): Config {
   };
 }
 
-function taskChanges(before: Config['tasks'], after: Config['tasks']): string[] {
+interface Entry {
+  readonly name: string;
+}
+
+function entryChanges(kind: 'task' | 'flow', before: readonly Entry[], after: readonly Entry[]): string[] {
   const left = new Map(before.map((task) => [task.name, task]));
   const changes: string[] = [];
   for (const task of after) {
     const old = left.get(task.name);
     left.delete(task.name);
-    if (old === undefined) changes.push(`task ${task.name} added`);
-    else if (!isDeepStrictEqual(old, task)) changes.push(`task ${task.name} changed`);
+    if (old === undefined) changes.push(`${kind} ${task.name} added`);
+    else if (!isDeepStrictEqual(old, task)) changes.push(`${kind} ${task.name} changed`);
   }
-  for (const name of left.keys()) changes.push(`task ${name} removed`);
+  for (const name of left.keys()) changes.push(`${kind} ${name} removed`);
   return changes;
 }
 

@@ -52,9 +52,9 @@ export interface TaskPreview {
   readonly end: { readonly cause: EndCause; readonly reason: string } | null;
 }
 
-/** When a task is due next. Null where `from` is no instant. */
+/** When a task, or a flow, is due next. Null where `from` is no instant. */
 export function previewTask(
-  { name, schedule, splayMs }: TaskSpec,
+  { name, schedule, splayMs }: Pick<TaskSpec, 'name' | 'schedule' | 'splayMs'>,
   { from, nowMs, count }: PreviewQuestion,
 ): TaskPreview | null {
   const parsed = from === null ? { atMs: nowMs } : parseInstant(from);

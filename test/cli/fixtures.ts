@@ -30,7 +30,7 @@ export const NOW = Date.UTC(2026, 0, 1, 12);
 /** `socketPath`: where the daemon of the config listens. */
 export function cliRig(socketPath = '/nowhere/control.sock'): CliRig {
   const store = { kind: 'sqlite' };
-  const config = { stateDir: dirname(socketPath), tasks: [{}, {}], store } as unknown as Config;
+  const config = { stateDir: dirname(socketPath), tasks: [{}, {}], flows: [], store } as unknown as Config;
   let onInterrupt: (() => void) | null = null;
   const interruptible = Promise.withResolvers<void>();
   const made: CliRig = {
@@ -77,6 +77,7 @@ export function cliRig(socketPath = '/nowhere/control.sock'): CliRig {
         },
         previewOf: async () => null,
         stateDirOf: async () => dirname(socketPath),
+        loadFlows: () => import('../../src/main/flows-part.ts'),
         formatProblem: ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,
         runDaemon: async () => {
           throw new ColibriError('internal', 'expected no daemon to be started');

@@ -11,6 +11,7 @@ export type {
   TaskDocument,
 } from './documents.ts';
 export { errorDocument } from './documents.ts';
+export type { FlowDocument, FlowStepDocument } from './flow-routes.ts';
 export { MOMENT_FORM, parseMoment } from './moment.ts';
 export { MAX_DELAY_MS, MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
 export { type SizeDocument, sizeDocument } from './size-document.ts';

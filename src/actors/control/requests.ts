@@ -5,7 +5,7 @@
 import { isAbsolute } from 'node:path';
 import { ColibriError } from '../kernel/index.ts';
 import { parseInstant } from '../kernel/parse-time.ts';
-import type { DeadLetterChoice, DeadLetterFilter, RunFilter, TriggerBody } from '../protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter, RerunChoice, RunFilter, TriggerBody } from '../protocol.ts';
 import { RUN_STATES, type RunState } from '../runs/run-states.ts';
 import { MOMENT_FORM, parseMoment } from './moment.ts';
 
@@ -88,6 +88,17 @@ export function parseTrigger(body: unknown, nowMs: number): TriggerBody {
   if (typeof force !== 'boolean') throw invalid(`force: expected true or false, got ${shown(force)}`);
   const payload = 'payload' in object ? JSON.stringify(object.payload) : null;
   return { task, payload, wait, force, dueAtMs: dueAt === null ? null : parseDueAt(dueAt, nowMs) };
+}
+
+/** Nothing: the whole flow; `failed: true`, or `from` with the name of a step. */
+export function parseRerun(body: unknown): RerunChoice {
+  const { failed, from } = body === null ? {} : objectOf(body, ['failed', 'from']);
+  if (failed !== undefined && failed !== true) throw invalid(`failed: expected true, got ${shown(failed)}`);
+  if (from === undefined) return { kind: failed === true ? 'failed' : 'whole' };
+  if (failed !== undefined) throw invalid('expected one of failed and from, got both');
+  if (typeof from !== 'string' || from === '')
+    throw invalid(`from: expected the name of a step, got ${shown(from)}`);
+  return { kind: 'from', step: from };
 }
 
 /** What has just passed means now: the request took its time. */

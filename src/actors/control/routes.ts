@@ -11,6 +11,7 @@ import type { ConfigProblem } from '../protocol.ts';
 import { audited } from './audit.ts';
 import { DEAD_ROUTES } from './dead-routes.ts';
 import { statusDocument, taskDocument } from './documents.ts';
+import { FLOW_ROUTES } from './flow-routes.ts';
 import type { Route, RouteContext } from './route.ts';
 import { RUN_ROUTES } from './run-routes.ts';
 import { sizeDocument } from './size-document.ts';
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
     answer: async (_request, { runs }) => ({ tasks: (await runs.ask('view', null)).tasks.map(taskDocument) }),
   },
   ...RUN_ROUTES,
+  ...FLOW_ROUTES,
   ...DEAD_ROUTES,
   ...STORE_ROUTES,
   {

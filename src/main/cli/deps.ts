@@ -32,6 +32,7 @@ export function createDeps(io: CliIo, version: string, launchMs = 0): CliDeps {
       const { stateDirOf } = await loadConfigPart();
       return stateDirOf(file, io.env);
     },
+    loadFlows: () => import('../flows-part.ts'),
     formatProblem: ({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`,
     prepareDaemon() {
       early = startEarly();

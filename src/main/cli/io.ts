@@ -3,6 +3,9 @@ import type { ConfigProblem, SizeView } from '../../actors/protocol.ts';
 import type { Config, TaskSpec } from '../config/config.ts';
 import type { PreviewQuestion, TaskPreview } from '../config-part.ts';
 
+/** A task, or a flow. */
+export type ScheduledSpec = Pick<TaskSpec, 'name' | 'schedule' | 'splayMs'>;
+
 export interface TextSink {
   write(text: string): unknown;
 }
@@ -44,9 +47,11 @@ export interface CliDeps {
   /** What the memory ledger says without a daemon. */
   sizeOf(config: Config): Promise<SizeView>;
   /** When a task is due next; null where the question names no instant. */
-  previewOf(task: TaskSpec, question: PreviewQuestion): Promise<TaskPreview | null>;
+  previewOf(task: ScheduledSpec, question: PreviewQuestion): Promise<TaskPreview | null>;
   /** Where the daemon of a config is that cannot be loaded just now: its state directory, absolute, as far as it can be told. */
   stateDirOf(file: string): Promise<string>;
+  /** What flows are drawn with. */
+  loadFlows(): Promise<typeof import('../flows-part.ts')>;
   formatProblem(problem: ConfigProblem): string;
   /** Starts what takes longest, while the config is being loaded. The function ends what no daemon has taken. */
   prepareDaemon?(): () => void;

@@ -13,16 +13,21 @@ export const checkCommand: Command = {
   positionals: { name: 'argument', min: 0, max: 0 },
   examples: [
     ['colibri check', 'the config that `run` would use'],
-    ['colibri check --config new.yaml --json', 'for a script: { ok, file, tasks, problems, warnings }'],
+    [
+      'colibri check --config new.yaml --json',
+      'for a script: { ok, file, tasks, flows, problems, warnings }',
+    ],
   ],
   async run(context) {
     const file = await context.configFile();
     const { config, warnings } = await context.deps.loadConfig(file, { lookAhead: true });
-    const document = { ok: true, file, tasks: config.tasks.length, problems: [], warnings };
+    const flows = config.flows.length;
+    const document = { ok: true, file, tasks: config.tasks.length, flows, problems: [], warnings };
     context.show(document, () => {
       const lines = warnings.map((warning) => `warning: ${context.deps.formatProblem(warning)}\n`);
       const count = `${config.tasks.length} ${config.tasks.length === 1 ? 'task' : 'tasks'}`;
-      return `${lines.join('')}${file}: ${context.paint.paint('green', 'ok')}, ${count}\n`;
+      const withFlows = flows === 0 ? count : `${count} and ${flows} ${flows === 1 ? 'flow' : 'flows'}`;
+      return `${lines.join('')}${file}: ${context.paint.paint('green', 'ok')}, ${withFlows}\n`;
     });
     return ExitCode.Done;
   },

@@ -5,6 +5,7 @@ import { backupCommand } from './backup.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { deadCommand } from './dead.ts';
+import { flowCommand } from './flow.ts';
 import { nextCommand } from './next.ts';
 import { reloadCommand } from './reload.ts';
 import { runCommand } from './run.ts';
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   checkCommand,
   nextCommand,
   triggerCommand,
+  flowCommand,
   tasksCommand,
   runsCommand,
   showCommand,

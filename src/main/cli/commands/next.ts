@@ -9,7 +9,7 @@ const DEFAULT_COUNT = 5;
 
 export const nextCommand: Command = {
   name: 'next',
-  summary: 'show when a task runs next by its schedule',
+  summary: 'show when a task or a flow runs next by its schedule',
   usage: 'TASK [-n N] [--from T]',
   about:
     'Computed from the config, without a daemon: local time in the zone of the task, the instant in UTC, and how far away ' +
@@ -28,9 +28,10 @@ export const nextCommand: Command = {
     const { args, deps, io, paint } = context;
     const name = args.positionals[0]!;
     const { config } = await deps.loadConfig(await context.configFile());
-    const task = config.tasks.find((one) => one.name === name);
+    const all = [...config.tasks, ...config.flows];
+    const task = all.find((one) => one.name === name);
     if (task === undefined) {
-      const names = config.tasks.map((one) => one.name);
+      const names = all.map((one) => one.name);
       throw new ColibriError(
         'no-such-task',
         `expected the name of a task in the config, got ${JSON.stringify(name)}${didYouMean(name, names)}`,

@@ -45,30 +45,38 @@ export const triggerCommand: Command = {
     const [task] = context.args.positionals;
     const dueAtMs = readDueTime(context);
     const payload = await readPayload(context);
-    const config = await context.config();
-    const client = context.clientAt(config.stateDir);
     const body = {
       task,
       force: context.args.on('force'),
       ...(payload === undefined ? {} : { payload }),
       ...(dueAtMs === null ? {} : { due_at: new Date(dueAtMs).toISOString() }),
     };
-    if (!context.args.on('wait')) {
-      const { run, due_at } = (await client.post('/trigger', { body })) as Triggered;
-      context.show({ run, due_at, ended: null }, () => `${run}\n`);
-      return ExitCode.Done;
-    }
-    return await waiting(context, async (signal, accepted) => {
-      // A full queue may hold the answer back.
-      const { run, due_at } = (await client.post('/trigger', { body, timeoutMs: null, signal })) as Triggered;
-      accepted(run);
-      const ended = await waitForRun(client, run, { signal, isKept: config.store.kind !== 'memory' });
-      const options = { paint: context.paint, isTTY: context.io.isTTY };
-      context.show({ run, due_at, ended }, () => endedLine(ended, options));
-      return ended.state === 'success' ? ExitCode.Done : ExitCode.Failed;
-    });
+    return sendTrigger(context, body);
   },
 };
+
+/** Prints the id of the run; with --wait how it ended. */
+export async function sendTrigger(
+  context: CommandContext,
+  body: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const config = await context.config();
+  const client = context.clientAt(config.stateDir);
+  if (!context.args.on('wait')) {
+    const { run, due_at } = (await client.post('/trigger', { body })) as Triggered;
+    context.show({ run, due_at, ended: null }, () => `${run}\n`);
+    return ExitCode.Done;
+  }
+  return await waiting(context, async (signal, accepted) => {
+    // A full queue may hold the answer back.
+    const { run, due_at } = (await client.post('/trigger', { body, timeoutMs: null, signal })) as Triggered;
+    accepted(run);
+    const ended = await waitForRun(client, run, { signal, isKept: config.store.kind !== 'memory' });
+    const options = { paint: context.paint, isTTY: context.io.isTTY };
+    context.show({ run, due_at, ended }, () => endedLine(ended, options));
+    return ended.state === 'success' ? ExitCode.Done : ExitCode.Failed;
+  });
+}
 
 /** Ctrl-C ends the waiting, and says what it was for as far as it is known. */
 async function waiting(
@@ -121,7 +129,7 @@ function readDueTime({ args, io }: CommandContext): number | null {
 }
 
 /** Undefined: none given. Checked here, so that a typo is told without a daemon. */
-async function readPayload({ args, io }: CommandContext): Promise<unknown> {
+export async function readPayload({ args, io }: CommandContext): Promise<unknown> {
   const given = args.text('payload');
   if (given === null) return undefined;
   const text = await payloadText(given, io);

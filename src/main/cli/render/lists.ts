@@ -36,7 +36,7 @@ export function taskList(tasks: readonly TaskDocument[], options: ListOptions): 
       : []),
     { title: 'SCHEDULE', cell: (task) => task.schedule ?? 'on trigger', shrinkTo: 10 },
     { title: 'KIND', cell: (task) => task.kind },
-    { title: 'HANDLER', cell: (task) => task.handler, shrinkTo: 8 },
+    { title: 'HANDLER', cell: (task) => task.handler || '-', shrinkTo: 8 },
     { title: 'WINDOW', cell: windowCell, shrinkTo: 8 },
   ];
   if (tasks.length === 0) return nothing(options, 'No tasks in the config.');

@@ -1,0 +1,130 @@
+import type { FlowDocument } from '../../../actors/control/index.ts';
+import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
+import { usage } from '../args.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { ExitCode } from '../exit-codes.ts';
+import { type DrawnFlow, drawnOf, drawnOfConfig, flowText } from '../render/flow.ts';
+import { readPayload, sendTrigger } from './trigger.ts';
+
+const ACTIONS = ['run', 'show', 'rerun', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** The flags of an action; others are told. */
+const FLAGS: Readonly<Record<Action, readonly string[]>> = {
+  run: ['payload', 'wait', 'force'],
+  show: ['dot', 'mermaid'],
+  rerun: ['from', 'failed'],
+  cancel: [],
+};
+
+export const flowCommand: Command = {
+  name: 'flow',
+  summary: 'run, show, run again or cancel a flow',
+  usage: 'run FLOW | show FLOW|RUN | rerun RUN | cancel RUN',
+  about:
+    'run makes a run of the flow and prints its id. show draws its steps, stage by stage, with their states and how long ' +
+    'they took; of the name of a flow, the steps that the config has. rerun makes a new run with the same payload: of the ' +
+    'whole flow, from a step, or of the failed steps only; the others keep their results. cancel ends the steps that run ' +
+    'and begins no more. `runs`, `show`, `dead` and `trigger` know runs of flows as well.',
+  flags: [
+    { name: 'payload', value: 'JSON|@FILE|-', summary: 'run: what the steps may refer to' },
+    { name: 'wait', summary: 'run: wait for the end and print it' },
+    { name: 'force', summary: 'run: although the flow is running already' },
+    { name: 'from', value: 'STEP', summary: 'rerun: this step, all behind it, and what did not succeed' },
+    { name: 'failed', summary: 'rerun: what did not succeed, and all behind it' },
+    { name: 'dot', summary: 'show: as a graph for Graphviz' },
+    { name: 'mermaid', summary: 'show: as a graph for Mermaid' },
+  ],
+  positionals: { name: 'run, show, rerun or cancel, and a flow or a run', min: 2, max: 2 },
+  examples: [
+    [`colibri flow run daily --payload '{"day":"2026-12-24"}'`, 'with what its steps refer to'],
+    ['colibri flow show daily --mermaid', 'the graph, for a document'],
+    ['colibri flow rerun RUN --failed', 'when what was wrong is mended'],
+  ],
+  run(context) {
+    const [given = '', target = ''] = context.args.positionals;
+    const action = ACTIONS.find((name) => name === given);
+    if (action === undefined) {
+      const hint = didYouMean(given, ACTIONS);
+      throw usage(`expected run, show, rerun or cancel, got ${JSON.stringify(given)}${hint}`);
+    }
+    for (const { name } of flowCommand.flags) {
+      if (!context.args.on(name) || FLAGS[action].includes(name)) continue;
+      const others = ACTIONS.filter((one) => FLAGS[one].includes(name)).join(', ');
+      throw usage(`--${name}: expected flow ${others}, got flow ${action}`);
+    }
+    return ACT[action](context, target);
+  },
+};
+
+const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => Promise<number>>> = {
+  async run(context, flow) {
+    const payload = await readPayload(context);
+    const { config } = await context.deps.loadConfig(await context.configFile());
+    expectFlow(flow, config.flows);
+    const body = {
+      task: flow,
+      force: context.args.on('force'),
+      ...(payload === undefined ? {} : { payload }),
+    };
+    return sendTrigger(context, body);
+  },
+
+  async show(context, target) {
+    const { args } = context;
+    if (args.on('dot') && args.on('mermaid')) throw usage('expected one of --dot and --mermaid, got both');
+    if (target.includes('@')) {
+      const client = await context.client();
+      const document = (await client.get(`/flows/${encodeURIComponent(target)}`)) as FlowDocument;
+      return print(context, document, drawnOf(document, context.io.nowMs()));
+    }
+    const { config } = await context.deps.loadConfig(await context.configFile());
+    const flow = expectFlow(target, config.flows);
+    const drawn = drawnOfConfig(flow);
+    const steps = drawn.steps.map(({ task, dependsOn }) => ({ step: task, depends_on: dependsOn }));
+    return print(context, { flow: flow.name, steps }, drawn);
+  },
+
+  async rerun(context, run) {
+    const { args } = context;
+    const from = args.text('from');
+    if (from !== null && args.on('failed')) throw usage('expected one of --from and --failed, got both');
+    const body = from !== null ? { from } : args.on('failed') ? { failed: true } : {};
+    const client = await context.client();
+    const path = `/flows/${encodeURIComponent(run)}/rerun`;
+    const document = (await client.post(path, { body, timeoutMs: null })) as { run: string };
+    context.show(document, (answer) => `${answer.run}\n`);
+    return ExitCode.Done;
+  },
+
+  async cancel(context, run) {
+    const client = await context.client();
+    const path = `/runs/${encodeURIComponent(run)}/cancel`;
+    const document = (await client.post(path)) as { run: string; state: string };
+    context.show(document, ({ state }) => `${state === 'running' ? 'told to stop' : state}\n`);
+    return ExitCode.Done;
+  },
+};
+
+async function print(context: CommandContext, document: unknown, drawn: DrawnFlow): Promise<number> {
+  const part = await context.deps.loadFlows();
+  const { args, paint } = context;
+  const form = args.on('dot') ? 'dot' : args.on('mermaid') ? 'mermaid' : 'lines';
+  const text = flowText(drawn, form, { part, paint });
+  if (form === 'lines') context.show(document, () => text);
+  else context.print(text);
+  return ExitCode.Done;
+}
+
+function expectFlow<Flow extends { readonly name: string }>(name: string, flows: readonly Flow[]): Flow {
+  const flow = flows.find((one) => one.name === name);
+  if (flow !== undefined) return flow;
+  const hint = didYouMean(
+    name,
+    flows.map((one) => one.name),
+  );
+  throw new ColibriError(
+    'no-such-task',
+    `expected the name of a flow in the config, got ${JSON.stringify(name)}${hint}`,
+  );
+}
