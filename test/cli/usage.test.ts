@@ -170,12 +170,13 @@ test('check says ok and shows warnings', async () => {
   const good = await cli.run('check');
   assert.deepEqual([good.code, good.out], [0, '/work dir/colibri.yaml: ok, 2 tasks\n']);
   const warnings = [{ file: 'a.yaml', line: 1, column: 2, message: 'odd' }];
-  cli.deps = { loadConfig: async () => ({ config: { tasks: [] } as never, warnings }) };
+  cli.deps = { loadConfig: async () => ({ config: { tasks: [], flows: [] } as never, warnings }) };
   assert.match((await cli.run('check')).out, /^warning: a\.yaml:1:2: odd\n/);
   assert.deepEqual(JSON.parse((await cli.run('check', '--json')).out), {
     ok: true,
     file: '/work dir/colibri.yaml',
     tasks: 0,
+    flows: 0,
     problems: [],
     warnings,
   });

@@ -74,6 +74,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
         bounds: null,
       },
     ],
+    flows: [],
   });
 });
 

@@ -4,6 +4,7 @@ import type { Retention, Store } from '../../src/actors/store/index.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { auditCases } from './conformance/audit.ts';
 import { boundsCases } from './conformance/bounds.ts';
+import { flowCases } from './conformance/flows.ts';
 import { ordinalCases } from './conformance/ordinals.ts';
 import { restorationCases } from './conformance/restoration.ts';
 import { scheduleCases } from './conformance/schedules.ts';
@@ -45,6 +46,7 @@ export function storeConformance(name: string, make: MakeStore): void {
     ...viewCases,
     ...boundsCases,
     ...ordinalCases,
+    ...flowCases,
     ...restorationCases,
     ...scheduleCases,
     ...auditCases,

@@ -32,6 +32,10 @@ export function everything(): readonly Step[] {
   record([then('a@2', { attempt: 2 }), end('a@2', { attempt: 2, result: null })], ['d@1']);
   record([begin('a@1', { createdAtMs: 2000 }), end('a@1', { atMs: 2100 }), begin('d@2')], ['d@3']);
   record([begin('e@1', { state: 'pending', attempt: 0, dueAtMs: 1e13 })]);
+  record([begin('a@0', { note: '{}' }), begin('a@0/x', { flow: 'a@0' }), end('a@0/x', { flow: 'a@0' })]);
+  ask();
+  record([then('a@0', { note: '{"stop":1}' }), end('a@0', { note: '{"end":1}' })]);
+  record([begin('a@0~1', { adopts: ['a@0/x'] }), end('a@0~1')]);
   ask();
   steps.push({ do: 'mount', body: { atMs: 3000, schedules: schedules.slice(1) } });
   for (let index = 0; index < 100; index++) {

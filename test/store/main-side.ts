@@ -73,6 +73,8 @@ function ask(store: SqliteStore, run: string, mark: string): void {
   store.unfinished(0);
   store.delayed({ dueAtMs: 0, position: 0 });
   store.delayedRun(run);
+  store.flowSteps({ flows: ['a@0'], after: 0 });
+  store.results([run]);
   store.letters(0);
   store.audits(3);
   store.lastEnds();

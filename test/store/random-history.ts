@@ -16,9 +16,12 @@ interface RunNow {
   state: RunState | null;
   attempt: number;
   mark: string | null;
+  flow: string | null;
 }
 
 const RUNS = 8;
+/** The run of a flow, of which others are steps. */
+const FLOW = 'a@0';
 const ERROR = { code: 'handler-failed', message: 'no' } as const;
 const BEGINNINGS: readonly RunState[] = ['ready', 'running', 'pending', 'success', 'skipped'];
 
@@ -33,7 +36,7 @@ export class RandomHistory {
   constructor() {
     this.#runs = Array.from({ length: RUNS }, (_, index) => {
       const task = 'ab'[index % 2]!;
-      return { run: `${task}@${index}`, task, state: null, attempt: 0, mark: null };
+      return { run: `${task}@${index}`, task, state: null, attempt: 0, mark: null, flow: null };
     });
   }
 
@@ -76,10 +79,16 @@ export class RandomHistory {
     const born = fresh ? this.#birth(now, more) : {};
     if (state === 'running' || (fresh && state === 'success')) now.attempt++;
     now.state = state;
-    const { run, task, attempt, mark } = now;
+    const { run, task, attempt, mark, flow } = now;
     const common = { run, task, state, attempt, atMs: this.#nowMs, ...born };
     if (isTerminal(state))
-      return { ...common, ...this.#endOf(now, more), ...(mark === null ? {} : { mark }) };
+      return {
+        ...common,
+        ...this.#endOf(now, more),
+        ...(mark === null ? {} : { mark }),
+        ...(flow === null ? {} : { flow }),
+      };
+    if (state === 'running' && run === FLOW) return { ...common, note: `{"n":${more}}` };
     if (state === 'retrying') return { ...common, error: ERROR, durationMs: 3, dueAtMs: this.#nowMs + 500 };
     return state === 'interrupted' ? { ...common, error: more % 2 === 0 ? ERROR : null } : common;
   }
@@ -87,6 +96,7 @@ export class RandomHistory {
   #birth(now: RunNow, choice: number): Partial<RunEvent> {
     now.attempt = 0;
     now.mark = choice % 3 === 0 ? markOf(choice % 5) : null;
+    now.flow = now.run !== FLOW && now.mark === null && choice % 5 < 3 ? FLOW : null;
     const dead = this.#dead.indexOf(now.run);
     if (dead >= 0) this.#dead.splice(dead, 1);
     return {
@@ -96,14 +106,16 @@ export class RandomHistory {
       ...(choice % 5 === 0 ? { dueAtMs: this.#nowMs + 5 } : {}),
       ...(choice % 4 === 0 ? { input: `{"n":${choice}}` } : {}),
       ...(now.mark === null ? {} : { mark: now.mark }),
+      ...(now.flow === null ? {} : { flow: now.flow }),
+      ...(now.run === FLOW && choice % 2 === 0 ? { adopts: ['b@1', 'a@2'] } : {}),
     };
   }
 
-  #endOf({ run, state, attempt }: RunNow, choice: number): Partial<RunEvent> {
+  #endOf({ run, state, attempt, flow }: RunNow, choice: number): Partial<RunEvent> {
     const duration = attempt > 0 ? { durationMs: 4 } : {};
     if (state === 'success') return { ...duration, result: choice % 3 === 0 ? null : `${choice}` };
     if (state !== 'failed') return duration;
-    if (choice % 2 === 0) return { ...duration, error: ERROR };
+    if (choice % 2 === 0 || flow !== null) return { ...duration, error: ERROR };
     this.#dead.push(run);
     return { ...duration, error: ERROR, dead: true };
   }

@@ -34,8 +34,12 @@ export class MemoryStore implements Store {
   readonly #dead = new Set<string>();
   /** Runs whose result is kept, oldest first, with the time it came. */
   readonly #results = new Map<string, number>();
-  /** By flow run that is not over: runs of its steps that are, by id. They are not forgotten before it. */
-  readonly #held = new Map<string, Map<string, RunView>>();
+  /** By flow run that is not over: runs of its steps, which are not forgotten before it. Null: the step is not over. */
+  readonly #held = new Map<string, Map<string, RunView | null>>();
+  /** The flow run by which each of them is held. */
+  readonly #heldBy = new Map<string, string>();
+  /** Steps of a flow that has ended stand behind runs that ended after them. */
+  #disordered = false;
   readonly #marks = new Map<string, MarkSet>();
   readonly #audits: AuditEntry[] = [];
   #kept = 0;
@@ -76,8 +80,7 @@ export class MemoryStore implements Store {
       (filter.task === null || view.task === filter.task) &&
       (filter.state === null || view.state === filter.state);
     for (const view of this.#live.values()) if (wanted(view)) found.push(view);
-    for (const steps of this.#held.values())
-      for (const view of steps.values()) if (wanted(view)) found.push(view);
+    for (const view of this.#heldViews()) if (wanted(view)) found.push(view);
     // All of them: one that began last need not have ended last.
     for (const view of [...this.#ended.values()].reverse()) if (wanted(view)) found.push(view);
     found.sort((a, b) => b.createdAtMs - a.createdAtMs);
@@ -85,7 +88,7 @@ export class MemoryStore implements Store {
   }
 
   show(run: string): RunView | null {
-    return this.#live.get(run) ?? this.#ended.get(run) ?? this.#heldStep(run) ?? null;
+    return this.#live.get(run) ?? this.#ended.get(run) ?? this.#heldStep(run);
   }
 
   flowSteps({ flows }: StepsPlace): StoreMessages['flow-steps']['reply'] {
@@ -95,7 +98,9 @@ export class MemoryStore implements Store {
       if (view.flow !== null && wanted.has(view.flow)) steps.push(stepOf(view, view.flow));
     }
     for (const flow of wanted) {
-      for (const view of this.#held.get(flow)?.values() ?? []) steps.push(stepOf(view, flow));
+      for (const view of this.#held.get(flow)?.values() ?? []) {
+        if (view !== null) steps.push(stepOf(view, flow));
+      }
     }
     return { steps, next: null };
   }
@@ -154,7 +159,7 @@ export class MemoryStore implements Store {
   usage(): StoreUsage {
     let live = 0;
     for (const view of this.#live.values()) live += bytesOf(view);
-    for (const steps of this.#held.values()) for (const view of steps.values()) live += bytesOf(view);
+    for (const view of this.#heldViews()) live += bytesOf(view);
     let marks = 0;
     for (const set of this.#marks.values()) marks += set.bytes;
     return { history: this.#bytes, live, marks };
@@ -165,6 +170,7 @@ export class MemoryStore implements Store {
   close(): void {
     this.#live.clear();
     this.#held.clear();
+    this.#heldBy.clear();
     this.#ended.clear();
     this.#dead.clear();
     this.#bytes = 0;
@@ -178,7 +184,8 @@ export class MemoryStore implements Store {
     // A run that comes again takes the place of the one before.
     if (before === undefined) {
       this.#forget(event.run);
-      if (event.flow !== undefined) this.#held.get(event.flow)?.delete(event.run);
+      this.#letGo(event.run);
+      if (event.flow !== undefined && this.#live.has(event.flow)) this.#hold(event.flow, event.run, null);
     }
     const view = foldEvent(before, event);
     for (const run of event.adopts ?? []) this.#adopt(view.run, run);
@@ -188,10 +195,16 @@ export class MemoryStore implements Store {
 
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
-    if (view.flow !== null && this.#live.has(view.flow)) return this.#hold(view.flow, view);
+    const flow = this.#heldBy.get(view.run);
+    if (flow !== undefined) return this.#hold(flow, view.run, view);
     const steps = this.#held.get(view.run);
     this.#held.delete(view.run);
-    for (const step of steps?.values() ?? []) this.#keep(step);
+    for (const [run, step] of steps ?? []) {
+      this.#heldBy.delete(run);
+      if (step === null) continue;
+      this.#keep(step);
+      this.#disordered = true;
+    }
     this.#keep(view);
     if (event.dead === true) this.#dead.add(view.run);
     if (event.mark !== undefined && (view.state === 'success' || view.state === 'failed')) {
@@ -210,13 +223,21 @@ export class MemoryStore implements Store {
     if (view.result !== null) this.#results.set(view.run, this.#nowMs());
   }
 
-  #hold(flow: string, view: RunView): void {
+  #hold(flow: string, run: string, view: RunView | null): void {
     let steps = this.#held.get(flow);
     if (steps === undefined) {
       steps = new Map();
       this.#held.set(flow, steps);
     }
-    steps.set(view.run, view);
+    steps.set(run, view);
+    this.#heldBy.set(run, flow);
+  }
+
+  #letGo(run: string): void {
+    const flow = this.#heldBy.get(run);
+    if (flow === undefined) return;
+    this.#heldBy.delete(run);
+    this.#held.get(flow)?.delete(run);
   }
 
   /** The step of an earlier flow run is kept for this one. */
@@ -224,22 +245,35 @@ export class MemoryStore implements Store {
     const view = this.#ended.get(run);
     if (view === undefined || view.flow === null) return;
     this.#forget(run);
-    this.#hold(flow, { ...view, flow });
+    this.#hold(flow, run, { ...view, flow });
   }
 
-  #heldStep(run: string): RunView | undefined {
-    const own = this.#held.get(run.slice(0, Math.max(0, run.lastIndexOf('/'))))?.get(run);
-    if (own !== undefined) return own;
-    for (const steps of this.#held.values()) {
-      const view = steps.get(run);
-      if (view !== undefined) return view;
+  #heldStep(run: string): RunView | null {
+    return this.#held.get(this.#heldBy.get(run) ?? '')?.get(run) ?? null;
+  }
+
+  *#heldViews(): Iterable<RunView> {
+    for (const steps of this.#held.values()) for (const view of steps.values()) if (view !== null) yield view;
+  }
+
+  /** The oldest first again, as they are forgotten. */
+  #setInOrder(): void {
+    this.#disordered = false;
+    const views = [...this.#ended.values()].sort((a, b) => a.endedAtMs! - b.endedAtMs!);
+    const results = new Map(this.#results);
+    this.#ended.clear();
+    this.#results.clear();
+    for (const view of views) {
+      this.#ended.set(view.run, view);
+      const atMs = results.get(view.run);
+      if (atMs !== undefined) this.#results.set(view.run, atMs);
     }
-    return undefined;
   }
 
   #forgetOld(): void {
     const { runs, results, resultTtlMs, maxBytes } = this.#retention;
     const eldest = this.#nowMs() - resultTtlMs;
+    if (this.#disordered) this.#setInOrder();
     for (const [run, atMs] of this.#results) {
       if (this.#results.size <= results && atMs >= eldest) break;
       this.#results.delete(run);

@@ -24,7 +24,15 @@ export const restorationCases: Cases = {
     const { runs, next } = store.unfinished(0);
     if (!store.abilities.durable) return assert.deepEqual([runs, next], [[], null]);
     const attempt = { startedAtMs: 1000, endedAtMs: 1200, state: 'interrupted', error: NO } as const;
-    const same = { task: 'a', origin: 'manual', createdAtMs: 900, input: '{"x":1}', mark: null } as const;
+    const same = {
+      task: 'a',
+      origin: 'manual',
+      createdAtMs: 900,
+      input: '{"x":1}',
+      mark: null,
+      flow: null,
+      note: null,
+    } as const;
     assert.deepEqual(runs, [
       {
         ...same,

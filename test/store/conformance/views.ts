@@ -29,6 +29,8 @@ export const viewCases: Cases = {
       error: null,
       progress: null,
       attempts: [],
+      flow: null,
+      note: null,
     });
     assert.equal(store.show('a@2'), null);
   },

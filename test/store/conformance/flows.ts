@@ -1,0 +1,102 @@
+/** What is kept of the runs of flows and of their steps. */
+import assert from 'node:assert/strict';
+import type { RunFilter } from '../../../src/actors/protocol.ts';
+import { type Cases, HOUR_MS } from '../conformance.ts';
+import { begin, end, then } from '../feed.ts';
+
+const ALL: RunFilter = { task: null, state: null, limit: 1000 };
+const FLOW = 'f@1';
+const ofFlow = { flow: FLOW } as const;
+
+export const flowCases: Cases = {
+  'steps of a flow that is not over are kept with their results, whatever else comes': (open) => {
+    const { store, feed, advance } = open({ runs: 2, results: 1, resultTtlMs: HOUR_MS });
+    feed.record([begin(FLOW)]);
+    for (const step of ['x', 'y', 'z']) {
+      feed.record([begin(`${FLOW}/${step}`, ofFlow), end(`${FLOW}/${step}`, ofFlow)]);
+    }
+    advance(2 * HOUR_MS);
+    for (let index = 1; index <= 5; index++) {
+      feed.record([begin(`a@${index}`), end(`a@${index}`, { atMs: 1500 + index })]);
+    }
+    const runs = ['x', 'y', 'z'].map((step) => `${FLOW}/${step}`);
+    assert.deepEqual(store.results(runs), ['7', '7', '7']);
+    assert.deepEqual(
+      store.flowSteps({ flows: [FLOW, 'f@2'], after: 0 }).steps.map(({ run, state }) => [run, state]),
+      runs.map((run) => [run, 'success']),
+    );
+    assert.equal(store.list(ALL).length, 6);
+    feed.record([end(FLOW, { atMs: 1600 })]);
+    assert.deepEqual(
+      store
+        .list(ALL)
+        .map((view) => view.run)
+        .toSorted(),
+      ['a@5', FLOW],
+      'then they count as all others, the oldest first',
+    );
+  },
+
+  'the run of a flow keeps its note, and began when it first did': (open) => {
+    const { store, feed } = open();
+    feed.record([begin(FLOW, { atMs: 1000, note: '{"a":1}' })]);
+    feed.record([then(FLOW, { atMs: 1200, note: '{"a":2}' })]);
+    assert.deepEqual([store.show(FLOW)?.note, store.show(FLOW)?.startedAtMs], ['{"a":2}', 1000]);
+    feed.record([end(FLOW, { atMs: 1300 })]);
+    assert.equal(store.show(FLOW)?.note, '{"a":2}');
+    feed.record([begin('f@2', { atMs: 1000 }), end('f@2', { note: '{"end":1}' })]);
+    assert.equal(store.show('f@2')?.note, '{"end":1}');
+  },
+
+  'a run of a flow again keeps the steps that it takes over': (open) => {
+    const { store, feed } = open({ runs: 1 });
+    const step = `${FLOW}/x`;
+    feed.record([begin(FLOW), begin(step, ofFlow), end(step, ofFlow)]);
+    // In one commit: else the first of them were forgotten.
+    feed.record([end(FLOW, { atMs: 1600 }), begin('f@2', { adopts: [step, 'never'] })]);
+    feed.record([begin('a@1'), end('a@1', { atMs: 1700 })]);
+    assert.deepEqual(store.results([step, FLOW]), ['7', null]);
+    feed.record([end('f@2', { atMs: 1800 })]);
+    assert.deepEqual(store.results([step]), [null]);
+  },
+
+  'steps of several flows come in pages': (open) => {
+    const { store, feed } = open({ runs: 1e6 });
+    const flows = ['f@1', 'f@2', 'f@3'];
+    const expected: string[] = [];
+    for (const flow of flows) {
+      feed.append([begin(flow)]);
+      for (let index = 0; index < 700; index++) {
+        expected.push(`${flow}/x[${index}]`);
+        feed.append([begin(`${flow}/x[${index}]`, { flow })]);
+      }
+    }
+    store.commit();
+    const seen: string[] = [];
+    for (
+      let place: { flows: readonly string[]; after: number } | null = { flows, after: 0 };
+      place !== null;
+    ) {
+      const page: ReturnType<typeof store.flowSteps> = store.flowSteps(place);
+      seen.push(...page.steps.map(({ run }) => run));
+      place = page.next;
+    }
+    assert.deepEqual(seen, expected);
+  },
+
+  'a step that ends after its flow counts then': (open) => {
+    const { store, feed } = open({ runs: 2 });
+    const step = `${FLOW}/x`;
+    feed.record([begin(FLOW), begin(step, ofFlow)]);
+    feed.record([end(FLOW, { atMs: 1600 })]);
+    feed.record([end(step, { ...ofFlow, atMs: 1700 })]);
+    feed.record([begin('a@1'), end('a@1', { atMs: 1800 })]);
+    assert.deepEqual(
+      store
+        .list(ALL)
+        .map((view) => view.run)
+        .toSorted(),
+      ['a@1', step],
+    );
+  },
+};
