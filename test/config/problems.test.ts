@@ -285,14 +285,6 @@ test('sections: two ways to say one thing, addresses, short forms', async () => 
   }
 });
 
-test('what this version does not have is said at its place, with a way around', async () => {
-  await only(
-    'flows:\n  - { name: f, steps: [] }\n',
-    'c.yaml:2:5: flows[0]: expected no flows, got a flow, which is not available in this version; remove it, and give its steps schedules of their own under tasks',
-  );
-  assert.deepEqual(await problemsOf(`flows: []\n${task('dst: { gap: skip, repeat: both }')}`), []);
-});
-
 test('globs: what is opened is closed', async () => {
   const got = async (glob: string) => {
     const [problem = '', ...more] = await problemsOf(task(`each: { files: '${glob}' }`));

@@ -42,8 +42,20 @@ export interface RigOptions {
   readonly ready?: number;
   /** True: the flows do not hear of this. */
   readonly isLost?: (run: FlowedRun) => boolean;
+  /** A slot has taken a run. */
+  readonly onTaken?: (run: string) => void;
   /** Of the tasks of all flows. */
   readonly overlap?: RunsTask['overlap'];
+}
+
+class WatchedPool extends FakePool {
+  onTaken: (run: string) => void = () => {};
+
+  override wake(): void {
+    const from = this.taken.length;
+    super.wake();
+    for (const { run } of this.taken.slice(from)) this.onTaken(run);
+  }
 }
 
 export class FlowsRig {
@@ -217,7 +229,9 @@ export class FlowsRig {
       log: () => {},
     });
     runs.attachPool(this.flows);
-    this.pool = new FakePool('io', slots, runs.source('io'));
+    const pool = new WatchedPool('io', slots, runs.source('io'));
+    pool.onTaken = this.#options.onTaken ?? (() => {});
+    this.pool = pool;
     runs.attachPool(this.pool);
     for (let after = 0, more = opening.unfinished > 0; more; ) {
       const page = store.unfinished(after);

@@ -1,0 +1,138 @@
+/** `flows:` in a config: what it becomes, and each problem at its place. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, problemsOf } from './config-fixtures.ts';
+
+/** Six lines of tasks, then the flows from line 7. */
+const withTasks = (flows: string): string =>
+  `tasks:
+  - { name: pull, handler: command, with: { argv: [ echo ] }, max_retry: 2, timeout_seconds: 5 }
+  - { name: nap, handler: sleep, with: { ms: 1 } }
+  - { name: pack, handler: hash }
+  - { name: many, handler: hash, each: { files: "./inbox/*" } }
+  - { name: tell, handler: noop }
+flows:
+${flows}`;
+
+test('a flow with all that it may say', async () => {
+  const { config } = await load(
+    withTasks(`  - name: nightly
+    schedule: "0 2 * * *"
+    time_zone: Europe/Berlin
+    overlap: queue-one
+    timeout_seconds: 60
+    on_failure: { task: tell, with: { of: "{{ flow.run }}" } }
+    steps:
+      - { task: pull, timeout_seconds: 9 }
+      - task: nap
+        depends_on: [ pull ]
+        on_upstream_failure: run
+        with: { ms: "{{ item }}" }
+        each: { list: "{{ steps.pull.result.rows }}", concurrency: 3, on_item_failure: continue }
+      - { task: pack, depends_on: [ pull ], with: { path: ./in/a.txt }, expect: { min_rows: 1 } }
+`),
+  );
+  const [flow] = config.flows;
+  const { schedule, steps, ...rest } = flow!;
+  assert.equal(schedule?.kind, 'cron');
+  assert.deepEqual(rest, {
+    name: 'nightly',
+    timeoutMs: 60_000,
+    onFailure: { task: 'tell', with: { of: '{{ flow.run }}' } },
+    misfire: { policy: 'run-once', graceMs: null, max: 100 },
+    overlap: 'queue-one',
+    splayMs: 0,
+    runOnStart: false,
+    priority: 0,
+  });
+  assert.deepEqual(steps, [
+    {
+      task: 'pull',
+      dependsOn: [],
+      onUpstreamFailure: 'skip',
+      each: null,
+      with: null,
+      expect: null,
+      limits: { timeoutMs: 9000, maxRetry: 2, backoff: { kind: 'scaled', baseMs: 1000, capMs: 60_000 } },
+    },
+    {
+      task: 'nap',
+      dependsOn: ['pull'],
+      onUpstreamFailure: 'run',
+      each: { list: '{{ steps.pull.result.rows }}', concurrency: 3, onFailure: 'continue' },
+      with: { ms: '{{ item }}' },
+      expect: null,
+      limits: null,
+    },
+    {
+      task: 'pack',
+      dependsOn: ['pull'],
+      onUpstreamFailure: 'skip',
+      each: null,
+      with: { path: '/etc/app/in/a.txt' },
+      expect: { min_rows: 1 },
+      limits: null,
+    },
+  ]);
+});
+
+const PROBLEMS: readonly (readonly [flow: string, ...expected: string[]])[] = [
+  ['  - { name: f, steps: [] }', 'c.yaml:8:23: flows[0] (f).steps: expected at least one step, got none'],
+  [
+    '  - { name: tell, steps: [ { task: nap } ] }',
+    'c.yaml:8:13: flows[0] (tell).name: expected a name that no other flow or task has, got "tell", which is at c.yaml:6 too',
+  ],
+  [
+    '  - { name: f, steps: [ { task: pul } ] }',
+    'c.yaml:8:33: flows[0] (f).steps[0].task: expected the name of a task, got "pul"; did you mean "pull"?',
+  ],
+  [
+    '  - name: f\n    steps:\n      - { task: pull, depends_on: [ tell ] }\n      - { task: nap, depends_on: [ pull ] }\n      - { task: tell, depends_on: [ nap ] }',
+    'c.yaml:10:37: flows[0] (f).steps[0].depends_on[0]: expected steps that do not wait for each other, got a cycle: pull → nap → tell → pull; remove one of these dependencies',
+  ],
+  [
+    '  - { name: f, steps: [ { task: pull, depends_on: [ pull ] } ] }',
+    'c.yaml:8:53: flows[0] (f).steps[0].depends_on[0]: expected another step, got the step itself: pull → pull; remove it',
+  ],
+  [
+    '  - { name: f, steps: [ { task: pull, depends_on: [ nap ] } ] }',
+    'c.yaml:8:53: flows[0] (f).steps[0].depends_on[0]: expected a step of this flow, got "nap"; add it to the steps: { task: nap }',
+  ],
+  [
+    '  - { name: f, steps: [ { task: pull }, { task: nap, with: { ms: "{{ steps.pull.result.n }}" } } ] }',
+    'c.yaml:8:66: flows[0] (f).steps[1].with.ms: expected a step that is over when this one starts, got "pull"; add pull to depends_on',
+  ],
+  [
+    '  - { name: f, steps: [ { task: nap, with: { ms: many } } ] }',
+    'c.yaml:8:50: flows[0] (f).steps[0].with.ms: expected a number ≥ 0, got "many"',
+  ],
+  [
+    '  - { name: f, steps: [ { task: nap, with: { sm: 1 } } ] }',
+    'c.yaml:8:46: flows[0] (f).steps[0].with.sm: unknown key "sm"; did you mean "ms", which is there already?',
+  ],
+  [
+    '  - { name: f, steps: [ { task: many } ] }',
+    'c.yaml:8:33: flows[0] (f).steps[0].task: expected a task with one run, got "many", which has a run for each file; give the step a task without each',
+  ],
+  [
+    '  - { name: f, on_failure: { task: tel }, steps: [ { task: nap } ] }',
+    'c.yaml:8:36: flows[0] (f).on_failure.task: expected the name of a task, got "tel"; did you mean "tell"?',
+  ],
+  [
+    '  - { name: f, schedule: "0 0 30 2 *", steps: [ { task: nap, expect: { min_rows: 3, max_rows: 2 } } ] }',
+    'c.yaml:8:26: flows[0] (f).schedule: ',
+    'c.yaml:8:95: flows[0] (f).steps[0].expect.max_rows: expected at least min_rows (3), got 2',
+  ],
+  [
+    '  - { name: f, steps: [ { task: nap, each: { list: "{{ payload.all }}" }, expect: { min_rows: 3 } } ] }',
+    'c.yaml:8:83: flows[0] (f).steps[0].expect: expected expect at a step with one run, got it beside each; look at the result in a step behind it',
+  ],
+];
+
+for (const [flow, ...expected] of PROBLEMS) {
+  test(expected[0]!, async () => {
+    const found = await problemsOf(withTasks(`${flow}\n`));
+    assert.equal(found.length, expected.length, found.join('\n'));
+    for (const [index, text] of expected.entries()) assert.ok(found[index]!.startsWith(text), found[index]);
+  });
+}
