@@ -133,6 +133,6 @@ for (const [flow, ...expected] of PROBLEMS) {
   test(expected[0]!, async () => {
     const found = await problemsOf(withTasks(`${flow}\n`));
     assert.equal(found.length, expected.length, found.join('\n'));
-    for (const [index, text] of expected.entries()) assert.ok(found[index]!.startsWith(text), found[index]);
+    for (const [index, text] of expected.entries()) assert.ok(found[index]!.startsWith(text), found[index]!);
   });
 }

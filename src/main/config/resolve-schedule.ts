@@ -93,7 +93,7 @@ function toMicroseconds(ms: number): number {
 }
 
 interface Within {
-  readonly task: RawTask;
+  readonly task: RawSchedule;
   readonly bounds: ScheduleBounds;
   readonly path: SchemaPath;
   readonly scope: ResolveScope;
