@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileFlow, Flows } from '../src/actors/flow/index.ts';
 import { resolveConfig } from '../src/main/config/index.ts';
 import { Daemon } from '../src/main/daemon.ts';
 import { startEarly } from '../src/main/early-start.ts';
@@ -31,10 +32,15 @@ export async function startBenchDaemon(raw: Readonly<Record<string, unknown>>): 
       ...(governed ? { memory: { budget_mb: GOVERNED_BUDGET_MB } } : {}),
       ...raw,
     },
-    { directory: dir, cores: availableParallelism(), builtIns: builtInHandlers },
+    { directory: dir, cores: availableParallelism(), builtIns: builtInHandlers, compileFlow },
   );
   const early = governed ? startEarly() : undefined;
-  const daemon = new Daemon({ config, version: 'bench', ...(early === undefined ? {} : { early }) });
+  const daemon = new Daemon({
+    config,
+    version: 'bench',
+    createFlows: (parts) => new Flows(parts),
+    ...(early === undefined ? {} : { early }),
+  });
   await daemon.start();
   return {
     daemon,

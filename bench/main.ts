@@ -40,6 +40,12 @@ const benchmarks: readonly Benchmark[] = [
     run: async (options) => (await import('./runs.ts')).benchRuns(options),
   },
   {
+    name: 'flows',
+    what: 'flows of ten no-op steps, durable, with 100, 1,000 and 10,000 of them waiting',
+    long: true,
+    run: async (options) => (await import('./flows.ts')).benchFlows(options),
+  },
+  {
     name: 'overload',
     what: 'a producer ten times faster than the pool',
     run: async (options) => (await import('./overload.ts')).benchOverload(options),
