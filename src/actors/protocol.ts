@@ -430,7 +430,7 @@ export type RerunChoice =
   /** Those that did not succeed. */
   | { readonly kind: 'failed' }
   /** Those, and this one. */
-  | { readonly kind: 'from'; readonly step: string };
+  | { readonly kind: 'step'; readonly step: string };
 
 /** A step as the run of its flow is shown. Times are wall times in ms. */
 export interface FlowStepView {

@@ -136,9 +136,9 @@ export class Daemon {
 
   /** Some run is ready or on a slot. */
   get isBusy(): boolean {
-    const { pools, runs } = this.#parts;
+    const { pools, runs, flows } = this.#parts;
     const isReady = runs.queues().some(({ name, depth }) => name === 'ready' && depth > 0);
-    return isReady || pools.some(({ active }) => active > 0);
+    return isReady || flows?.busy === true || pools.some(({ active }) => active > 0);
   }
 
   view(): RuntimeView {

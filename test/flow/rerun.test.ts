@@ -30,10 +30,10 @@ test('what is taken over: nothing, what is not behind a failure, what is not beh
   const mixed = ['success', 'failed', 'skipped', 'success'] as const;
   assert.deepEqual(takenOver(mixed, { kind: 'whole' }), []);
   assert.deepEqual(takenOver(mixed, { kind: 'failed' }), ['a', 'd']);
-  assert.deepEqual(takenOver(mixed, { kind: 'from', step: 'd' }), ['a']);
+  assert.deepEqual(takenOver(mixed, { kind: 'step', step: 'd' }), ['a']);
   const good = ['success', 'success', 'success', 'success'] as const;
-  assert.deepEqual(takenOver(good, { kind: 'from', step: 'b' }), ['a', 'd']);
-  assert.deepEqual(takenOver(good, { kind: 'from', step: 'a' }), []);
+  assert.deepEqual(takenOver(good, { kind: 'step', step: 'b' }), ['a', 'd']);
+  assert.deepEqual(takenOver(good, { kind: 'step', step: 'a' }), []);
 });
 
 test('nothing failed, or no such step: the error says what to do', () => {
@@ -42,7 +42,7 @@ test('nothing failed, or no such step: the error says what to do', () => {
     () => takenOver(good, { kind: 'failed' }),
     /expected a step that did not succeed, got none; run/,
   );
-  assert.throws(() => takenOver(good, { kind: 'from', step: 'dd' }), /expected a step of the flow, got "dd"/);
+  assert.throws(() => takenOver(good, { kind: 'step', step: 'dd' }), /expected a step of the flow, got "dd"/);
 });
 
 test('a step that the flow did not have then runs, and so does what is behind it', () => {
@@ -64,7 +64,7 @@ test('F3: a new run takes over results, starts the other steps alone, and ends; 
       const choice =
         from === null
           ? ({ kind: 'failed' } as const)
-          : ({ kind: 'from', step: any.nameOf(from % any.size) } as const);
+          : ({ kind: 'step', step: any.nameOf(from % any.size) } as const);
       const taken = stepsTakenOver(any, earlierOf(any, states), choice);
       const again = new FlowWorld({
         ...kind,
@@ -85,7 +85,7 @@ test('F3: a new run takes over results, starts the other steps alone, and ends; 
           for (const up of any.ancestorsOf(one)) assert.ok(taken.has(up));
         } else if (states[one] === 'success') {
           const cause = (up: number) =>
-            states[up] !== 'success' || any.nameOf(up) === (choice.kind === 'from' ? choice.step : '');
+            states[up] !== 'success' || any.nameOf(up) === (choice.kind === 'step' ? choice.step : '');
           assert.ok(cause(one) || [...any.ancestorsOf(one)].some(cause), 'run again without cause');
         }
       }

@@ -62,5 +62,5 @@ function stepDocument(view: FlowStepView): FlowStepDocument {
 }
 
 function wordOf(choice: RerunChoice): string {
-  return choice.kind === 'from' ? choice.step : choice.kind;
+  return choice.kind === 'step' ? choice.step : choice.kind;
 }

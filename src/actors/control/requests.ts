@@ -98,7 +98,7 @@ export function parseRerun(body: unknown): RerunChoice {
   if (failed !== undefined) throw invalid('expected one of failed and from, got both');
   if (typeof from !== 'string' || from === '')
     throw invalid(`from: expected the name of a step, got ${shown(from)}`);
-  return { kind: 'from', step: from };
+  return { kind: 'step', step: from };
 }
 
 /** What has just passed means now: the request took its time. */

@@ -127,6 +127,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     return this.#live.size;
   }
 
+  /** Something is to be done, or asked for, that leads to a run. */
+  get busy(): boolean {
+    return this.#inbox.count > 0 || this.#starts.busy || this.#takeUp.busy;
+  }
+
   // — as a pool
 
   wake(): void {

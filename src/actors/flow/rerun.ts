@@ -23,7 +23,7 @@ export function stepsTakenOver(
 ): ReadonlyMap<number, string> {
   const takenOver = new Map<number, string>();
   if (choice.kind === 'whole') return takenOver;
-  const from = choice.kind === 'from' ? stepNamed(graph, choice.step) : -1;
+  const from = choice.kind === 'step' ? stepNamed(graph, choice.step) : -1;
   for (let at = 0; at < graph.order.length; at++) {
     const step = graph.order[at]!;
     const before = earlier.get(graph.nameOf(step));

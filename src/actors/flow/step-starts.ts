@@ -37,6 +37,8 @@ const NO_RESULTS: ReadonlyMap<string, unknown> = new Map();
 export class StepStarts {
   readonly #options: StepStartsOptions;
   readonly #waiting = new Ring<Waiting>();
+  /** Questions to the store without an answer. */
+  #asking = 0;
 
   constructor(options: StepStartsOptions) {
     this.#options = options;
@@ -44,6 +46,10 @@ export class StepStarts {
 
   get waiting(): number {
     return this.#waiting.count;
+  }
+
+  get busy(): boolean {
+    return this.#waiting.count > 0 || this.#asking > 0;
   }
 
   want(live: LiveFlow, place: FlowPlace): void {
@@ -64,6 +70,7 @@ export class StepStarts {
     live.starting.add(id);
     const { store, steps, tell, onList, onTrouble } = this.#options;
     const { list, listNeeds } = live.flow.steps[step]!;
+    this.#asking++;
     try {
       const results = await resultsOf(this.#runsOf(live, listNeeds), store, steps);
       if (!live.starting.delete(id)) return;
@@ -74,6 +81,8 @@ export class StepStarts {
       live.starting.delete(id);
       if (isInputFault(error)) tell(live, noInput({ step, item: null }, error));
       else onTrouble(live, error);
+    } finally {
+      this.#asking--;
     }
   }
 
@@ -93,6 +102,7 @@ export class StepStarts {
 
   async #gather(live: LiveFlow, place: FlowPlace, needs: readonly number[]): Promise<void> {
     const { store, steps, onReady, onTrouble } = this.#options;
+    this.#asking++;
     try {
       const results = await resultsOf(this.#runsOf(live, needs), store, steps);
       this.#waiting.push({ live, place, results });
@@ -100,6 +110,8 @@ export class StepStarts {
     } catch (error) {
       live.starting.delete(live.idOf(place));
       onTrouble(live, error);
+    } finally {
+      this.#asking--;
     }
   }
 

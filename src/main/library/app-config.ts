@@ -8,13 +8,17 @@ import { fileURLToPath } from 'node:url';
 import { describeValue } from '../../actors/kernel/index.ts';
 import type { Handler } from '../../workers/index.ts';
 import type { Config, Problem, TaskSpec } from '../config/index.ts';
+import { AppFlows, type FlowTask } from './app-flows.ts';
 import type { AppOptions } from './app-options.ts';
+import { type FlowOptions, stepHandler } from './flow-options.ts';
 import { resolveOptions } from './resolve-options.ts';
+import type { AnyTask } from './task-handle.ts';
 
 /** A task as it is written: its form is looked at here. */
 interface WrittenTask extends Readonly<Record<string, unknown>> {
   readonly name?: unknown;
   readonly module?: unknown;
+  readonly dependsOn?: unknown;
 }
 
 export class AppConfig {
@@ -30,6 +34,8 @@ export class AppConfig {
   readonly #modules = new Map<string, string>();
   readonly #functions = new Map<string, Handler>();
   readonly #tasks = new Map<string, TaskSpec>();
+  readonly #steps = new Map<string, FlowTask>();
+  readonly flows = new AppFlows();
   readonly #warnings = new Map<string, Problem>();
 
   /** Throws `ConfigInvalid`. */
@@ -68,18 +74,19 @@ export class AppConfig {
       retention: this.#hasOwnTime ? { ...retention, resultTtlMs: Number.MAX_SAFE_INTEGER } : retention,
       modules,
       tasks: [...this.#tasks.values()],
+      flows: this.flows.specs,
     };
   }
 
   /** Gives the name of the task. `handle`: its function; null: it has none. Throws `ConfigInvalid`: then there is no such task. */
   add(written: object, handle: Handler | null): string {
-    const { module, ...task } = { ...written } as WrittenTask;
+    const { module, dependsOn, ...task } = { ...written } as WrittenTask;
     const name = typeof task.name === 'string' ? task.name : describeValue(task.name);
     const problems: string[] = [];
     if ([handle, module, task.handler].filter((way) => way !== undefined && way !== null).length !== 1) {
       problems.push('expected one of a function, module and handler');
     }
-    if (this.#tasks.has(name)) {
+    if (this.#tasks.has(name) || this.flows.has(name)) {
       problems.push(`name: expected a name that no other task has, got ${describeValue(name)}`);
     }
     if (handle !== null) problems.push(...functionProblems(handle, task.kind));
@@ -97,11 +104,44 @@ export class AppConfig {
       added: Object.hasOwn(task, 'handler') ? [] : ['tasks[0].handler'],
     });
     const [spec] = config.tasks as [TaskSpec];
-    if (handle !== null) this.#functions.set(spec.handler, handle);
+    if (handle !== null) this.#functions.set(spec.handler, stepHandler(handle));
     if (file !== null) this.#modules.set(spec.handler, file);
     this.#tasks.set(name, spec);
+    this.#steps.set(name, {
+      spec,
+      dependsOn: ((dependsOn ?? []) as readonly AnyTask[]).map((one) => one.name),
+      isFunction: handle !== null,
+      takesPayload: handle !== null || file !== null,
+    });
     this.#warn(warnings);
     return name;
+  }
+
+  /** Throws `ConfigInvalid`: then there is no such flow. */
+  addFlow(name: string, tasks: readonly string[], options: FlowOptions): void {
+    const { onFinished: _finished, onFailed: _failed, timeoutSeconds, ...written } = options;
+    const problems =
+      this.#tasks.has(name) || this.flows.has(name)
+        ? [`name: expected a name that no other flow or task has, got ${describeValue(name)}`]
+        : [];
+    if (timeoutSeconds != null && !(timeoutSeconds > 0 && Number.isFinite(timeoutSeconds))) {
+      problems.push(`timeoutSeconds: expected a number above 0, got ${describeValue(timeoutSeconds)}`);
+    }
+    // What says when a flow is due is looked at as that of a task.
+    const { config, warnings } = resolveOptions({
+      tree: { ...this.#around, tasks: [{ ...written, name, handler: 'noop' }] },
+      task: name,
+      problems,
+      directory: this.#directory,
+      nowMs: this.#nowMs(),
+    });
+    const [when] = config.tasks as [TaskSpec];
+    this.flows.add(
+      when,
+      tasks.map((one) => this.#steps.get(one)!),
+      options,
+    );
+    this.#warn(warnings);
   }
 
   #warn(warnings: readonly Problem[]): void {

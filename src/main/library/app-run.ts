@@ -22,7 +22,7 @@ export type AsJson<T> = 0 extends 1 & T
             : T;
 
 /** Times are wall times in ms. */
-export interface AppRun<Result = unknown> extends Omit<RunView, 'run' | 'input' | 'result'> {
+export interface AppRun<Result = unknown> extends Omit<RunView, 'run' | 'input' | 'result' | 'note'> {
   readonly id: string;
   /** What the handler got. */
   readonly input: unknown;
@@ -66,7 +66,7 @@ export class RunFailed extends ColibriError {
 }
 
 export function appRun(view: RunView): AppRun {
-  const { run: id, input, result, ...rest } = view;
+  const { run: id, input, result, note: _, ...rest } = view;
   return { id, ...rest, attempts: allAttempts(view), input: JSON.parse(input), result: parsed(result) };
 }
 

@@ -7,6 +7,7 @@
  * Tasks are defined while it is idle. Start and stop are idempotent, legal in any order, and shared by those who call
  * them at the same time.
  */
+import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
 import type { RecordBatch, RunView, TriggerReply } from '../../actors/protocol.ts';
 import { isTerminal } from '../../actors/runs/index.ts';
@@ -18,6 +19,8 @@ import { programVersion } from '../version.ts';
 import { AppConfig } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
 import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
+import type { DependsOn, FlowOptions } from './flow-options.ts';
+import type { AnyTask, TaskHandle } from './task-handle.ts';
 import type {
   FunctionTask,
   GivenFunctionTask,
@@ -25,7 +28,6 @@ import type {
   ModuleTask,
   Payload,
   TaskFunction,
-  TaskHandle,
 } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
 
@@ -46,7 +48,6 @@ export interface AppEvents {
 const STOPPED_MEANWHILE = 'expected to start, got a stop meanwhile';
 
 type Listener = (event: never) => void;
-type AnyTask = TaskHandle<never, unknown>;
 
 export class App implements AsyncDisposable {
   readonly #clock: Clock;
@@ -79,24 +80,45 @@ export class App implements AsyncDisposable {
    * Defines a task. A function runs on this thread, beside all else of the program; it should pass `context.signal` on.
    * Throws `ConfigInvalid`: for a name that there is already, for anything the loader refuses, and after the start.
    */
-  task<Input extends object, Output>(
-    spec: GivenFunctionTask<NoInfer<Input>>,
-    run: TaskFunction<Input, Output>,
+  task<Input extends object, Output, const Tasks extends readonly AnyTask[] = readonly []>(
+    spec: GivenFunctionTask<NoInfer<Input>> & DependsOn<Tasks>,
+    run: TaskFunction<Input, Output, NoInfer<Tasks>>,
   ): TaskHandle<Partial<Input> | undefined, Output>;
-  task<Input, Output>(
-    spec: FunctionTask<NoInfer<Input>>,
-    run: TaskFunction<Input, Output>,
+  task<Input, Output, const Tasks extends readonly AnyTask[] = readonly []>(
+    spec: FunctionTask<NoInfer<Input>> & DependsOn<Tasks>,
+    run: TaskFunction<Input, Output, NoInfer<Tasks>>,
   ): TaskHandle<Input, Output>;
-  task<Input = unknown, Output = unknown>(spec: ModuleTask<Input>): TaskHandle<Input, Output>;
-  task(spec: HandlerTask): TaskHandle<Readonly<Record<string, unknown>> | undefined, unknown>;
+  task<Input = unknown, Output = unknown>(
+    spec: ModuleTask<Input> & DependsOn<readonly AnyTask[]>,
+  ): TaskHandle<Input, Output>;
+  task(
+    spec: HandlerTask & DependsOn<readonly AnyTask[]>,
+  ): TaskHandle<Readonly<Record<string, unknown>> | undefined, unknown>;
   task(spec: { readonly name: string }, run: unknown = null): AnyTask {
-    if (this.#starting !== null || this.#daemon !== null) {
-      const message = `task ${spec.name}: expected tasks before the start, got one after it; define all of them, then start`;
-      throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
-    }
+    this.#expectIdle(`task ${spec.name}: expected tasks`);
+    const { dependsOn = [] } = spec as DependsOn<readonly AnyTask[]>;
+    for (const task of dependsOn) this.#nameOf(task);
     const name = this.#config.add(spec, run as Handler | null);
     const handle: AnyTask = Object.freeze({ name });
     this.#handles.set(name, handle);
+    return handle;
+  }
+
+  /**
+   * Defines a flow of tasks that wait for each other as their `dependsOn` says. What a trigger gives it is the input of its
+   * functions and modules. Throws `ConfigInvalid`: for a task that another one waits for and that is missing, for anything
+   * the loader refuses, and after the start.
+   */
+  flow<Payload = undefined>(
+    name: string,
+    tasks: readonly TaskHandle<Payload, unknown>[],
+    options: FlowOptions = {},
+  ): TaskHandle<Payload, null> {
+    this.#expectIdle(`flow ${name}: expected flows`);
+    const names = tasks.map((task) => this.#nameOf(task as AnyTask));
+    this.#config.addFlow(name, names, options);
+    const handle: TaskHandle<Payload, null> = Object.freeze({ name });
+    this.#handles.set(name, handle as AnyTask);
     return handle;
   }
 
@@ -227,6 +249,7 @@ export class App implements AsyncDisposable {
       version: programVersion(),
       clock: this.#clock,
       random: this.#random,
+      createFlows: (parts) => new Flows(parts),
       embedded: {
         createPool: (parts) =>
           new InlinePool({
@@ -260,6 +283,12 @@ export class App implements AsyncDisposable {
     );
   }
 
+  #expectIdle(what: string): void {
+    if (this.#starting === null && this.#daemon === null) return;
+    const message = `${what} before the start, got one after it; define all of them, then start`;
+    throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
+  }
+
   #nameOf(task: AnyTask): string {
     if (this.#handles.get(task?.name) === task) return task.name;
     const got = typeof task?.name === 'string' ? `that of ${JSON.stringify(task.name)}` : 'something else';
@@ -268,7 +297,10 @@ export class App implements AsyncDisposable {
 
   #recorded({ first, events }: RecordBatch): void {
     for (const event of events.slice(Math.max(0, this.#told + 1 - first))) {
-      if (isTerminal(event.state) && event.quiet !== true) this.#emit('runEnded', endedRun(event));
+      if (!isTerminal(event.state) || event.quiet === true) continue;
+      const run = endedRun(event);
+      this.#emit('runEnded', run);
+      this.#config.flows.ended(run, (listener) => this.#call(run.task, () => listener(run)));
     }
     this.#told = Math.max(this.#told, first + events.length - 1);
     if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
@@ -280,11 +312,15 @@ export class App implements AsyncDisposable {
 
   #emit<Name extends keyof AppEvents>(name: Name, event: AppEvents[Name]): void {
     for (const listener of [...this.#listeners[name]]) {
-      try {
-        (listener as (event: AppEvents[Name]) => void)(event);
-      } catch (error) {
-        this.#daemon?.log('error', 'a listener failed', { event: name, error: String(error) });
-      }
+      this.#call(name, () => (listener as (event: AppEvents[Name]) => void)(event));
+    }
+  }
+
+  #call(event: string, listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#daemon?.log('error', 'a listener failed', { event, error: String(error) });
     }
   }
 

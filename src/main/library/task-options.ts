@@ -2,20 +2,15 @@
  * What a user writes of a task, and the handle that stands for it. The types say what TypeScript can see of a task: what
  * its function takes and gives, and that one that starts by itself has all of its input from `with`.
  */
-import type { HandlerContext } from '../../workers/handler.ts';
 import type { RawTask } from '../config/index.ts';
 import type { InCamelCase } from './camel-case.ts';
+import type { StepContext } from './flow-options.ts';
+import type { AnyTask } from './task-handle.ts';
 
-declare const types: unique symbol;
-
-/** Stands for a task of one app, with the types of its input and of what comes of it. */
-export interface TaskHandle<in Input, out Output> {
-  readonly name: string;
-  /** Of the types alone; it is never there. */
-  readonly [types]?: (input: Input) => Output;
-}
-
-export type TaskFunction<Input, Output> = (input: Input, context: HandlerContext) => Output | Promise<Output>;
+export type TaskFunction<Input, Output, Tasks extends readonly AnyTask[] = readonly []> = (
+  input: Input,
+  context: StepContext<Tasks>,
+) => Output | Promise<Output>;
 
 type Starts = 'schedule' | 'every' | 'at' | 'run_on_start';
 

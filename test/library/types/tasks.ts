@@ -127,3 +127,31 @@ app.on('runEnded', (run) => run.durationMs satisfies number | null);
 app.on('fault', (error) => error.code satisfies string);
 // @ts-expect-error: no such event
 app.on('ended', () => {});
+
+// — flows
+const sumAmount = app.task({ name: 'sum_amount', dependsOn: [pullOrder] }, async (date: string, ctx) => {
+  const orders = ctx.resultOf(pullOrder);
+  expectTrue<Same<typeof orders, Order[]>>();
+  // @ts-expect-error: it does not wait for this one
+  ctx.resultOf(count);
+  return { date, total: orders.reduce((sum, order) => sum + order.amount, 0) };
+});
+expectTrue<Same<typeof sumAmount, TaskHandle<string, { date: string; total: number }>>>();
+app.task({ name: 'alone' }, (_: string, ctx) => {
+  // @ts-expect-error: it waits for none
+  ctx.resultOf(pullOrder);
+});
+const report = app.flow('daily_report', [pullOrder, sumAmount], {
+  schedule: '0 2 * * *',
+  onFinished: (run) => run.state,
+});
+expectTrue<Same<typeof report, TaskHandle<string, null>>>();
+// @ts-expect-error: one takes a text, the other an object
+app.flow<string>('mixed', [pullOrder, count]);
+// @ts-expect-error: keys are camelCase
+app.flow('slip', [pullOrder], { run_on_start: true });
+export async function flows(): Promise<void> {
+  await app.trigger(report, '2026-01-01', { wait: true });
+  // @ts-expect-error: its payload is a text
+  await app.trigger(report, 5);
+}

@@ -1,0 +1,12 @@
+/** What stands for a task, or a flow, in the hands of a program. */
+declare const types: unique symbol;
+
+/** Stands for a task of one app, with the types of its input and of what comes of it. */
+export interface TaskHandle<in Input, out Output> {
+  readonly name: string;
+  /** Of the types alone; it is never there. */
+  readonly [types]?: (input: Input) => Output;
+}
+
+/** Any of them. */
+export type AnyTask = TaskHandle<never, unknown>;
