@@ -15,8 +15,8 @@ import { Load } from './load.ts';
 import type { Random } from './random.ts';
 import { RESTART_LIMIT_MS, Stage, type StageOptions } from './stage.ts';
 import type { Exit, Victim } from './victim.ts';
-import { overlapViolations, scheduleViolations } from './violations.ts';
-import { BEATS, EVERY_SECOND, GRACE_SECONDS, SERIAL, taskOf } from './workload.ts';
+import { orderViolations, overlapViolations, scheduleViolations } from './violations.ts';
+import { BEATS, EVERY_SECOND, GRACE_SECONDS, SERIAL, STEPS, taskOf } from './workload.ts';
 
 export const RoundKind = { Kill: 'kill', Term: 'term', Service: 'service' } as const;
 export type RoundKind = (typeof RoundKind)[keyof typeof RoundKind];
@@ -197,6 +197,7 @@ export class Campaign {
       await inspection.drained(control, SETTLE_LIMIT_MS);
       stage.report(...scheduleViolations(EVERY_SECOND, stage.ledger.runs, Date.now() - RESTART_LIMIT_MS));
       stage.report(...overlapViolations(SERIAL, stage.ledger.lines));
+      stage.report(...orderViolations(STEPS, stage.ledger.lines));
       await this.#second();
       if (last) await inspection.lookAgain(control);
       this.#inbox.clear();

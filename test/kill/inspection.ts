@@ -11,7 +11,7 @@ import type { ControlClient } from '../../src/main/cli/client.ts';
 import type { Ledger } from './ledger.ts';
 import type { Acknowledged } from './load.ts';
 import { endViolations, ghostViolations, runViolations, TERMINAL, type Violation } from './violations.ts';
-import { DOOMED, keepsLedger, TASK_COUNT, taskOf } from './workload.ts';
+import { DOOMED, FLOW, keepsLedger, TASK_COUNT, taskOf } from './workload.ts';
 
 /** Questions at a time. */
 const LANES = 8;
@@ -125,6 +125,8 @@ export class Inspection {
       if (this.#purged.has(run)) this.#report({ rule: 'letter-back', text: `${run}: purged, and back` });
     }
     await eachOf(others, async (run) => {
+      // What failed of a flow is a step, which is looked at by itself.
+      if (taskOf(run) === FLOW) return;
       const view = await showRun(control, run);
       this.#report(...endViolations({ run, view, after: this.#ledger.of(run), doomed: false }));
     });

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunDocument } from '../../src/actors/control/documents.ts';
 import { type LedgerMark, parseLine } from './ledger.ts';
-import { ghostViolations, overlapViolations, runViolations, scheduleViolations } from './violations.ts';
+import {
+  ghostViolations,
+  orderViolations,
+  overlapViolations,
+  runViolations,
+  scheduleViolations,
+} from './violations.ts';
 
 const RUN = 'task@2026-11-29T12:00:00Z.1';
 
@@ -214,4 +220,13 @@ test('runs that overlap are told, and those of two processes are none', () => {
   assert.deepEqual(overlapViolations('s', [of(a, 'begin'), of(a, 'end'), of(b, 'begin')]), []);
   assert.deepEqual(overlapViolations('s', [of(a, 'begin'), of('t@c', 'begin'), of(b, 'begin', 2)]), []);
   assert.equal(overlapViolations('s', [of(a, 'begin'), of(b, 'begin')]).length, 1);
+});
+
+test('a step that began before the one before it was done is told', () => {
+  const of = (run: string, mark: LedgerMark) => ({ run, attempt: 1, mark, pid: 1, atMs: 0 });
+  const steps = ['one', 'two'];
+  const [first, second] = ['f@a/one', 'f@a/two'];
+  assert.deepEqual(orderViolations(steps, [of(first, 'begin'), of(first, 'end'), of(second, 'begin')]), []);
+  assert.equal(orderViolations(steps, [of(first, 'begin'), of(second, 'begin'), of(first, 'end')]).length, 1);
+  assert.equal(orderViolations(steps, [of('f@b/one', 'end'), of(second, 'begin')]).length, 1);
 });

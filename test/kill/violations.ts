@@ -145,6 +145,22 @@ export function scheduleViolations(task: string, runs: Iterable<string>, untilMs
   return found;
 }
 
+/** Steps of a flow that began before the one before them was done. `lines`: in the order they were written. */
+export function orderViolations(steps: readonly string[], lines: Iterable<LedgerLine>): Violation[] {
+  const found: Violation[] = [];
+  const done = new Set<string>();
+  for (const { run, mark } of lines) {
+    const at = run.indexOf('/');
+    const index = at < 0 ? -1 : steps.indexOf(run.slice(at + 1));
+    if (mark === LedgerMark.End) done.add(run);
+    if (mark !== LedgerMark.Begin || index < 1) continue;
+    const before = `${run.slice(0, at)}/${steps[index - 1]}`;
+    if (!done.has(before))
+      found.push({ rule: 'step-too-soon', text: `${run} began, ${before} was not done` });
+  }
+  return found;
+}
+
 /** Runs of a task that must not overlap, and did so in one process. `lines`: in the order they were written. */
 export function overlapViolations(task: string, lines: Iterable<LedgerLine>): Violation[] {
   const found: Violation[] = [];

@@ -13,8 +13,11 @@ export const BEATS: readonly string[] = ['beat', EVERY_SECOND];
 export const SERIAL = 'serial';
 /** Fails whatever is done. */
 export const DOOMED = 'doomed';
-/** Tasks whose handlers do not keep the ledger. */
-const LEDGERLESS: readonly string[] = ['hash-inbox', 'compress-inbox', 'wait'];
+/** A flow, and its steps, each of which waits for the one before. */
+export const FLOW = 'chain';
+export const STEPS: readonly string[] = ['link-one', 'link-two', 'link-three'];
+/** What does not keep the ledger by itself. */
+const LEDGERLESS: readonly string[] = ['hash-inbox', 'compress-inbox', 'wait', FLOW];
 
 export interface StoreChoice {
   readonly kind: 'memory' | 'sqlite';
@@ -94,18 +97,32 @@ export function workload({ ledger, store, stateDir }: WorkloadOptions): Readonly
         { ms: 10 },
         { kind: 'io', schedule: '* * * * * *', misfire: { policy: 'run-all', max: 1000 } },
       ),
+      ...STEPS.map((name, index) => effect(name, { ms: 10, failures: index % 2 }, { kind: 'io' })),
+    ],
+    flows: [
+      {
+        name: FLOW,
+        overlap: 'allow',
+        steps: STEPS.map((task, index) => {
+          const before = STEPS[index - 1];
+          if (before === undefined) return { task };
+          return { task, depends_on: [before], with: { after: `{{ steps.${before}.result }}` } };
+        }),
+      },
     ],
   };
 }
 
-export const TASK_COUNT = 11;
+/** Tasks and flows. */
+export const TASK_COUNT = 11 + STEPS.length + 1;
 
 /** Of a hundred triggers. */
 const SHARES: Readonly<Record<string, number>> = {
   'flaky-io': 30,
   [SERIAL]: 10,
   'flaky-cpu': 25,
-  wait: 15,
+  wait: 5,
+  [FLOW]: 10,
   command: 14,
   [DOOMED]: 5,
   'slow-command': 1,
@@ -135,5 +152,10 @@ export function taskOf(run: string): string {
 }
 
 export function keepsLedger(run: string): boolean {
-  return !LEDGERLESS.includes(taskOf(run));
+  return isStep(run) || !LEDGERLESS.includes(taskOf(run));
+}
+
+/** Of the flow. */
+export function isStep(run: string): boolean {
+  return run.includes('/');
 }
