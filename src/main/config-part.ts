@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { parseInstant } from '../actors/kernel/parse-time.ts';
 import type { SizeView } from '../actors/protocol.ts';
 import { builtInHandlers } from '../workers/index.ts';
-import { type Config, type LoadedConfig, loadConfig, type TaskSpec } from './config/index.ts';
+import { type Config, type LoadedConfig, loadConfig, type ScheduledSpec } from './config/index.ts';
 import { ledger } from './memory/index.ts';
 import {
   type EndCause,
@@ -33,7 +33,7 @@ export interface ConfigSource {
 /** With this machine's cores and the handlers of this version. Rejects with `config-invalid`. */
 export function loadConfigFile({ file, env, nowMs, lookAhead = false }: ConfigSource): Promise<LoadedConfig> {
   const cores = availableParallelism();
-  const warnOfSchedules = (tasks: readonly TaskSpec[]) => scheduleWarnings(tasks, { nowMs, lookAhead });
+  const warnOfSchedules = (tasks: readonly ScheduledSpec[]) => scheduleWarnings(tasks, { nowMs, lookAhead });
   return loadConfig({ file, env, cores, builtIns: builtInHandlers, parseCron, nowMs, warnOfSchedules });
 }
 
@@ -54,7 +54,7 @@ export interface TaskPreview {
 
 /** When a task, or a flow, is due next. Null where `from` is no instant. */
 export function previewTask(
-  { name, schedule, splayMs }: Pick<TaskSpec, 'name' | 'schedule' | 'splayMs'>,
+  { name, schedule, splayMs }: ScheduledSpec,
   { from, nowMs, count }: PreviewQuestion,
 ): TaskPreview | null {
   const parsed = from === null ? { atMs: nowMs } : parseInstant(from);

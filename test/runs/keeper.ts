@@ -67,7 +67,15 @@ export function keeper(): Keeper {
           continue;
         }
         const { origin = 'manual', createdAtMs = 0, input = '{}', dueAtMs = createdAtMs } = event;
-        const rest = { startedAtMs: null, mark: null, error: null, attempts: [], interruptions: 0, flow: null, note: null };
+        const rest = {
+          startedAtMs: null,
+          mark: null,
+          error: null,
+          attempts: [],
+          interruptions: 0,
+          flow: null,
+          note: null,
+        };
         rows.set(run, {
           ...rest,
           position: ++position,

@@ -28,6 +28,8 @@ export interface RunDocument {
   readonly state: string;
   readonly attempt: number;
   readonly origin: string;
+  /** The run of the flow that it is a step of. */
+  readonly flow: string | null;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
@@ -153,6 +155,7 @@ export function runDocument(view: RunView): RunDocument {
     state: view.state,
     attempt: view.attempt,
     origin: view.origin,
+    flow: view.flow,
     created_at: iso(view.createdAtMs),
     started_at: isoOrNull(view.startedAtMs),
     ended_at: isoOrNull(view.endedAtMs),

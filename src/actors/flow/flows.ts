@@ -117,7 +117,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     });
     this.#deadlines = new HeapDelayEngine<string>({
       clock,
-      now: () => clock.wallMs(),
+      now: () => clock.monoMs(),
       onDue: (flow) => this.#put({ kind: 'stop', flow, reason: 'flow-timed-out' }),
     });
     this.#sweepLater();
@@ -320,7 +320,10 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         note.sinceMs = sinceMs;
         this.#keep(live);
       }
-      live.deadline = this.#deadlines.schedule(sinceMs + flow.timeoutMs, live.id);
+      // A step of the wall clock does not end it; what went by while no daemon was there is told by that clock alone.
+      const passedMs = Math.max(0, clock.wallMs() - sinceMs);
+      const dueMono = clock.monoMs() + Math.max(0, flow.timeoutMs - passedMs);
+      live.deadline = this.#deadlines.schedule(dueMono, live.id);
     }
     if (!isNew || !this.#guards.knows(flow)) return this.#takeUp.add(live);
     live.run = this.#made(live);

@@ -1,10 +1,7 @@
 /** What the command line is given: the terminal, the environment, and the parts of the daemon that it starts. */
 import type { ConfigProblem, SizeView } from '../../actors/protocol.ts';
-import type { Config, TaskSpec } from '../config/config.ts';
+import type { Config, ScheduledSpec } from '../config/config.ts';
 import type { PreviewQuestion, TaskPreview } from '../config-part.ts';
-
-/** A task, or a flow. */
-export type ScheduledSpec = Pick<TaskSpec, 'name' | 'schedule' | 'splayMs'>;
 
 export interface TextSink {
   write(text: string): unknown;

@@ -123,6 +123,9 @@ export interface TaskSpec {
   } | null;
 }
 
+/** A task, or a flow, as far as its schedule goes. */
+export type ScheduledSpec = Pick<TaskSpec, 'name' | 'schedule' | 'splayMs'>;
+
 /** A flow is due, and overlaps, as a task does. */
 export interface FlowSpec
   extends FlowDefinition,

@@ -68,11 +68,13 @@ export function resolveTree(tree: RawObject, problems: ProblemList, options: Res
   return { config, warnings: problems.warnings };
 }
 
-/** Only of a config without problems: then its tasks are those that were written, one by one. */
-function warnOfSchedules({ tasks }: Config, { options, problems }: ResolveScope): void {
-  for (const { task, key, message } of options.warnOfSchedules?.(tasks) ?? []) {
-    const kind = tasks[task]?.schedule?.kind;
-    problems.warn(['tasks', task, key ?? (kind === 'every' || kind === 'at' ? kind : 'schedule')], message);
+/** Only of a config without problems: then its tasks and flows are those that were written, one by one. */
+function warnOfSchedules({ tasks, flows }: Config, { options, problems }: ResolveScope): void {
+  const all = [...tasks, ...flows];
+  for (const { task, key, message } of options.warnOfSchedules?.(all) ?? []) {
+    const kind = all[task]?.schedule?.kind;
+    const place = task < tasks.length ? ['tasks', task] : ['flows', task - tasks.length];
+    problems.warn([...place, key ?? (kind === 'every' || kind === 'at' ? kind : 'schedule')], message);
   }
 }
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { compileFlow } from '../../actors/flow/index.ts';
 import { checkSchema, describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { BuiltInHandler } from '../../workers/handler.ts';
-import type { CronFields, TaskSpec } from './config.ts';
+import type { CronFields, ScheduledSpec } from './config.ts';
 import type { ProblemList } from './places.ts';
 import { type RawObject, valueAt } from './raw-tree.ts';
 import type { GlobSpec } from './split-glob.ts';
@@ -13,7 +13,7 @@ import { withRemedy } from './with-remedy.ts';
 export type ParsedCron = { readonly fields: CronFields } | { readonly problem: string };
 
 export interface ScheduleWarning {
-  /** Its place in the list of tasks. */
+  /** Its place in the list of tasks, and after them flows. */
   readonly task: number;
   /** The key that it is about; absent: the schedule itself. */
   readonly key?: 'stop_at' | 'exclude';
@@ -44,7 +44,7 @@ export interface ResolveOptions {
   /** Wall time; with it, an `at:` that has passed is a warning. */
   readonly nowMs?: number;
   /** What a schedule says and probably does not mean; asked where the config has no problems. */
-  readonly warnOfSchedules?: (tasks: readonly TaskSpec[]) => readonly ScheduleWarning[];
+  readonly warnOfSchedules?: (tasks: readonly ScheduledSpec[]) => readonly ScheduleWarning[];
   /** Texts of the paths of keys that a program put in: a misspelt key may be meant for one of them. */
   readonly added?: ReadonlySet<string>;
 }

@@ -20,6 +20,7 @@ export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   const note = STATE_NOTES[run.state];
   if (note !== undefined) lines.push(['note', note]);
   lines.push(['origin', run.origin], ['created', run.created_at]);
+  if (run.flow !== null) lines.push(['flow', oneLine(run.flow)]);
   if (run.started_at !== null) lines.push(['started', run.started_at]);
   if (run.ended_at !== null) lines.push(['ended', run.ended_at]);
   if (run.due_at !== null) lines.push(['due', run.due_at]);
