@@ -63,7 +63,16 @@ test('each part holds what it is for and nothing of the others', () => {
   const absent: Readonly<Record<string, readonly string[]>> = {
     main: ['yaml', 'cron-parser', 'piscina', 'pino', 'main/config', 'workers/files'],
     config: ['luxon', 'piscina', 'pino'],
-    daemon: ['yaml', 'cron-parser', 'pino', 'main/config', 'workers/handlers', 'workers/processes'],
+    daemon: [
+      'yaml',
+      'cron-parser',
+      'pino',
+      'main/config',
+      'workers/handlers',
+      'workers/processes',
+      'actors/flow',
+    ],
+    flows: ['yaml', 'cron-parser', 'piscina', 'pino', 'main/config'],
     host: ['yaml', 'cron-parser', 'piscina', 'thread-stream'],
     'cpu-worker': ['yaml', 'cron-parser', 'pino'],
   };
@@ -102,6 +111,7 @@ test('a start takes the code cache of each part, and what only loading the confi
   await daemon.line((line) => line.msg === 'run succeeded' && line.file === 'a.txt');
   await daemon.line((line) => line.freed === 'config');
   assert.equal(daemon.lines.filter((line) => line.part === 'cpu-worker').length, 1, 'once a thread');
+  assert.ok(!daemon.lines.some((line) => line.part === 'flows'), 'there are none');
 });
 
 test('code caches of another kind of start are left alone', async (t) => {

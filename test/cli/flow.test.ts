@@ -1,0 +1,127 @@
+/** `colibri flow`: what is asked of the daemon, and how flows are drawn. */
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import type { FlowStepView, FlowView } from '../../src/actors/protocol.ts';
+import type { Config } from '../../src/main/config/config.ts';
+import { controlRig, runView } from '../control/fixtures.ts';
+import { cliRig, NOW } from './fixtures.ts';
+
+const RUN = 'nightly@2026-01-01T11:59:00Z';
+
+function step(name: string, more: Partial<FlowStepView> = {}): FlowStepView {
+  return {
+    step: name,
+    dependsOn: [],
+    each: null,
+    state: 'pending',
+    reason: null,
+    cause: null,
+    detail: null,
+    startedAtMs: null,
+    endedAtMs: null,
+    items: null,
+    ...more,
+  };
+}
+
+const VIEW: FlowView = {
+  run: runView(RUN, { task: 'nightly', state: 'running', durationMs: null, endedAtMs: null }),
+  end: null,
+  steps: [
+    step('pull', { state: 'success', reason: 'done', startedAtMs: NOW - 5000, endedAtMs: NOW - 3000 }),
+    step('check', {
+      dependsOn: ['pull'],
+      state: 'failed',
+      reason: 'not-expected',
+      detail: 'result: expected at least 1 row, got 0',
+      startedAtMs: NOW - 3000,
+      endedAtMs: NOW - 2960,
+    }),
+    step('sum', { dependsOn: ['check'], state: 'skipped', reason: 'upstream', cause: 'check' }),
+    step('each', {
+      dependsOn: ['pull'],
+      each: 4,
+      state: 'running',
+      startedAtMs: NOW - 1000,
+      items: { size: 9, succeeded: 3, failed: 1 },
+    }),
+  ],
+};
+
+test('show draws the steps stage by stage, and the graph for other programs', async (t) => {
+  const { socketPath, asked } = await controlRig(t, { runs: { 'flow-show': () => VIEW } });
+  const cli = cliRig(socketPath);
+  const { code, out } = await cli.run('flow', 'show', RUN);
+  assert.equal(code, 0);
+  assert.deepEqual(out.split('\n'), [
+    `${RUN}  running`,
+    '1  ✓ pull   success    2.0 s',
+    '2  ✗ check  failed     40 ms  ← pull  · not as expected: result: expected at least 1 row, got 0',
+    '   ▶ each   running    1.0 s  ← pull  · 3 of 9 items, 1 failed',
+    '3  - sum    skipped        -  ← check  · check did not succeed',
+    '',
+  ]);
+  assert.match((await cli.run('flow', 'show', RUN, '--dot')).out, /^digraph "nightly" \{\n/);
+  assert.match((await cli.run('flow', 'show', RUN, '--mermaid')).out, /^flowchart LR\n {2}s0\["pull<br\/>/);
+  const { steps, end } = JSON.parse((await cli.run('flow', 'show', RUN, '--json')).out);
+  assert.deepEqual([steps[2].cause, steps[3].items.size, end], ['check', 9, null]);
+  assert.deepEqual(asked[0], { actor: 'runs', kind: 'flow-show', body: { run: RUN } });
+});
+
+test('run, rerun and cancel are asked of the daemon, and are in the trail', async (t) => {
+  const { socketPath, asked, trail } = await controlRig(t, {
+    runs: {
+      trigger: () => ({ run: RUN, ended: null }),
+      'flow-rerun': () => ({ run: `${RUN}.2` }),
+      cancel: () => ({ state: 'running' }),
+    },
+  });
+  const cli = cliRig(socketPath);
+  const steps = [{ task: 'pull', dependsOn: [], onUpstreamFailure: 'skip', each: null }];
+  const config = { stateDir: dirname(socketPath), tasks: [], flows: [{ name: 'nightly', steps }] };
+  cli.deps = { loadConfig: async () => ({ config: config as unknown as Config, warnings: [] }) };
+  assert.equal((await cli.run('flow', 'run', 'nightly', '--payload', '{"day":1}')).out, `${RUN}\n`);
+  assert.equal((await cli.run('flow', 'rerun', RUN)).out, `${RUN}.2\n`);
+  await cli.run('flow', 'rerun', RUN, '--failed');
+  await cli.run('flow', 'rerun', RUN, '--from', 'sum');
+  assert.equal((await cli.run('flow', 'cancel', RUN)).out, 'told to stop\n');
+  assert.equal((await cli.run('flow', 'show', 'nightly')).out, '1  pull\n');
+  assert.deepEqual(
+    asked.map(({ kind, body }) => [kind, body]),
+    [
+      ['trigger', { task: 'nightly', payload: '{"day":1}', wait: false, force: false, dueAtMs: null }],
+      ['flow-rerun', { run: RUN, choice: { kind: 'whole' } }],
+      ['flow-rerun', { run: RUN, choice: { kind: 'failed' } }],
+      ['flow-rerun', { run: RUN, choice: { kind: 'step', step: 'sum' } }],
+      ['cancel', { run: RUN }],
+    ],
+  );
+  assert.deepEqual(
+    trail.map(({ action, target }) => [action, target]),
+    [
+      ['trigger', 'nightly'],
+      ['flow rerun', RUN],
+      ['flow rerun', RUN],
+      ['flow rerun', RUN],
+      ['cancel', RUN],
+    ],
+  );
+});
+
+test('what does not fit is wrong usage, and an unknown flow is told', async () => {
+  const cli = cliRig();
+  for (const argv of [
+    ['flow'],
+    ['flow', 'show'],
+    ['flow', 'shwo', 'x'],
+    ['flow', 'show', 'x', '--failed'],
+    ['flow', 'show', RUN, '--dot', '--mermaid'],
+    ['flow', 'rerun', RUN, '--failed', '--from', 'a'],
+  ]) {
+    assert.equal((await cli.run(...argv)).code, 2, argv.join(' '));
+  }
+  assert.match((await cli.run('flow', 'shwo', 'x')).err, /did you mean "show"/);
+  const unknown = await cli.run('flow', 'run', 'nightly');
+  assert.deepEqual([unknown.code, /name of a flow in the config/.test(unknown.err)], [1, true]);
+});
