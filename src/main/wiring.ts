@@ -291,6 +291,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         list: (filter) => store.ask('list', filter),
         show: (run) => store.ask('show', { run }),
       },
+      budgetBytes: config.memory.budgetBytes,
       log,
     });
   }

@@ -42,6 +42,8 @@ export interface RigOptions {
   readonly ready?: number;
   /** True: the flows do not hear of this. */
   readonly isLost?: (run: FlowedRun) => boolean;
+  /** Default: 40 MB. */
+  readonly budgetBytes?: number;
   /** A slot has taken a run. */
   readonly onTaken?: (run: string) => void;
   /** Of the tasks of all flows. */
@@ -226,6 +228,7 @@ export class FlowsRig {
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
       },
+      budgetBytes: this.#options.budgetBytes ?? 40 * 2 ** 20,
       log: () => {},
     });
     runs.attachPool(this.flows);

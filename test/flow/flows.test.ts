@@ -194,6 +194,18 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.equal(rig.runs.unfinished, 0);
     });
 
+    test('more flows than may live wait in the ready queue, and come to their end', async (t) => {
+      const rig = rigOf(t, kind, { overlap: 'allow', budgetBytes: 1, slots: 1000 });
+      for (let n = 0; n < 150; n++) rig.trigger('f', { day: 'x' });
+      await rig.settle();
+      assert.deepEqual([rig.flows.active, rig.held.length], [100, 100]);
+      for (let n = 0; n < 50 && rig.pool.held.size > 0; n++) {
+        for (const run of rig.pool.held.keys()) rig.result(run, { total: 1 });
+        await rig.settle();
+      }
+      assert.equal(rig.runs.unfinished, 0);
+    });
+
     test('an event that is lost is made good by the sweep', async (t) => {
       let lossy = true;
       const rig = rigOf(t, kind, { isLost: () => lossy });

@@ -48,11 +48,17 @@ export interface FlowsOptions {
   readonly tasks: ReadonlySet<string>;
   readonly runs: Pick<Runs, 'steps' | 'trigger' | 'outcome' | 'source' | 'table'>;
   readonly store: FlowStore;
+  /** Of the whole process. */
+  readonly budgetBytes: number;
   readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
 }
 
-/** Flow runs that live at one time: of more, the others stay in the ready queue. */
-export const MAX_LIVE_FLOWS = 10_000;
+/**
+ * Flow runs that live at one time: one for so much of the memory budget, 1,024 of 40 MB, within bounds. Of more, the others stay
+ * in the ready queue. One of ten steps takes 1.4 kB beside its runs, measured as the growth of the heap over 2,000 of them.
+ */
+export const BUDGET_PER_FLOW = 40 * 1024;
+export const LIVE_FLOWS = { least: 100, most: 10_000 } as const;
 /** Events taken up, and runs made, before the event loop has its turn: some 20 µs each. */
 const TURN = 128;
 const SWEEP_MS = 30_000;
@@ -65,7 +71,7 @@ type Inbox =
 
 export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly name = 'flow';
-  readonly slots = MAX_LIVE_FLOWS;
+  readonly slots: number;
   readonly #options: FlowsOptions;
   readonly #flows = new Map<string, CompiledFlow>();
   readonly #live = new Map<string, LiveFlow>();
@@ -85,7 +91,9 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   /** Throws `internal` for a flow that the config should have refused. */
   constructor(options: FlowsOptions) {
     this.#options = options;
-    const { clock, runs, store } = options;
+    const { clock, runs, store, budgetBytes } = options;
+    const share = Math.floor(budgetBytes / BUDGET_PER_FLOW);
+    this.slots = Math.min(LIVE_FLOWS.most, Math.max(LIVE_FLOWS.least, share));
     for (const definition of options.flows) {
       const { flow, problems } = compileFlow(definition, options.tasks);
       if (flow === null)
@@ -137,7 +145,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   wake(): void {
     if (this.#closed) return;
     // No more than are taken up soon: the others can be cancelled where they are.
-    while (this.#live.size + this.#inbox.count < MAX_LIVE_FLOWS && this.#inbox.count < TURN) {
+    while (this.#live.size + this.#inbox.count < this.slots && this.#inbox.count < TURN) {
       const order = this.#source.take();
       if (order === undefined) break;
       this.#put({ kind: 'begin', order });
@@ -213,7 +221,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const untilMono = performance.now() + mostMs;
     while (!this.#closed && performance.now() < untilMono) {
       await new Promise(setImmediate);
-      const more = this.#live.size < MAX_LIVE_FLOWS && this.#source.peekTask() !== undefined;
+      const more = this.#live.size < this.slots && this.#source.peekTask() !== undefined;
       if (!more && this.#inbox.count === 0 && !this.#takeUp.busy) return;
     }
   }
