@@ -152,8 +152,8 @@ test('there is something to play', () => {
 });
 
 for (const [crashes, numRuns, most] of [
-  [false, 60, 40],
-  [true, 12, 12],
+  [false, 40, 40],
+  [true, 10, 12],
 ] as const) {
   test(`every step ends with a reason, ${crashes ? 'over the end of daemons' : 'whatever gets lost'}`, async (t) => {
     await fc.assert(

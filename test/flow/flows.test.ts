@@ -262,3 +262,34 @@ test('a daemon whose config has no such step any more ends its run, and one that
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
 });
+
+test('the run of a step that is gone from the config, with its task, is cancelled; the flow goes on without it', async (t) => {
+  const rig = rigOf(t, 'sqlite');
+  const run = await rig.start('f', { day: 'x' });
+  rig.result(`${run}/pull`, { total: 1 });
+  await rig.settle();
+  assert.deepEqual(rig.held, ['check']);
+  await rig.crash([flowDefinition([step('pull'), step('sum', { dependsOn: ['pull'] })])]);
+  assert.equal(rig.view(`${run}/check`)?.state, 'cancelled');
+  assert.deepEqual(rig.held, ['sum']);
+  rig.finish(`${run}/sum`);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'success');
+  assert.equal(rig.runs.unfinished, 0);
+});
+
+test('a flow that is gone from the config is kept, and goes on when it is there again', async (t) => {
+  const rig = rigOf(t, 'sqlite');
+  const run = await rig.start('f', { day: 'x' });
+  rig.result(`${run}/pull`, { total: 1 });
+  await rig.settle();
+  await rig.crash([flowDefinition(CHAIN, { name: 'other' })]);
+  assert.equal(rig.view(run)?.state, 'orphaned');
+  rig.finish(`${run}/check`);
+  await rig.settle();
+  await rig.crash([flowDefinition(CHAIN)]);
+  assert.deepEqual(rig.held, ['sum']);
+  rig.finish(`${run}/sum`);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'success');
+});

@@ -85,7 +85,9 @@ export class LiveFlow {
     const found = stepOfRun(run, this.id);
     if (found === null) return null;
     const step = this.#indexOf(found.step);
-    return step === undefined ? null : { step, item: found.item };
+    if (step === undefined) return null;
+    const hasList = this.flow.graph.steps[step]!.each !== null;
+    return hasList === (found.item !== null) ? { step, item: found.item } : null;
   }
 
   /** Where the result of a step is. */

@@ -10,7 +10,7 @@ import { isTerminal } from '../runs/run-states.ts';
 import type { SeenRun, SeenRuns } from './flow-events.ts';
 import { type FlowStore, resultsOf, storedSteps } from './flow-store.ts';
 import type { Guards } from './guards.ts';
-import { type LiveFlow, stepRunId } from './live-flow.ts';
+import { failureRunId, type LiveFlow, stepRunId } from './live-flow.ts';
 
 export interface TakeUpOptions {
   readonly clock: Clock;
@@ -114,7 +114,16 @@ export class TakeUp {
       if (!isLive(live)) continue;
       await this.#judge(live, stored);
       if (this.#closed || !isLive(live)) continue;
+      this.#endStrangers(live, stored);
       onSeen(live, this.#seen(live, stored));
+    }
+  }
+
+  /** Runs of steps that the flow of now does not have: they would wait for their task, or for nobody. */
+  #endStrangers(live: LiveFlow, stored: ReadonlyMap<string, StoredStep>): void {
+    for (const { run, flow, state } of stored.values()) {
+      const isOwn = flow === live.id && run.startsWith(`${flow}/`) && run !== failureRunId(flow);
+      if (isOwn && !isTerminal(state) && live.placeOf(run) === null) this.#options.steps.cancel(run);
     }
   }
 
