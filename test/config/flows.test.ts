@@ -108,7 +108,7 @@ const PROBLEMS: readonly (readonly [flow: string, ...expected: string[]])[] = [
   ],
   [
     '  - { name: f, steps: [ { task: nap, with: { sm: 1 } } ] }',
-    'c.yaml:8:46: flows[0] (f).steps[0].with.sm: unknown key "sm"; did you mean "ms", which is there already?',
+    'c.yaml:8:46: flows[0] (f).steps[0].with.sm: unknown key "sm"; did you mean "ms"?',
   ],
   [
     '  - { name: f, steps: [ { task: many } ] }',

@@ -48,7 +48,10 @@ export function checkStepInput(
   const builtIn = scope.builtIn(task.handler);
   if (builtIn === undefined) return;
   const { inputSchema } = builtIn;
-  for (const problem of checkSchema(inputSchema, { ...task.with, ...given })) {
+  // A key that is misspelt here stands beside what is written here, and not beside what the task says.
+  const misspelt = checkSchema(inputSchema, given).filter(({ onKey }) => onKey === true);
+  const whole = checkSchema(inputSchema, { ...task.with, ...given }).filter(({ onKey }) => onKey !== true);
+  for (const problem of [...misspelt, ...whole]) {
     if (open.some((one) => isWithin(one, problem.path))) continue;
     // What the task says was looked at there.
     const [key] = problem.path;
