@@ -20,6 +20,11 @@ export const PoolName = {
 } as const;
 export type PoolName = (typeof PoolName)[keyof typeof PoolName];
 
+/** Whose runs make, or wait for, those of the other pools: what bounds these does not count them, or none of them would end. */
+export function makesRuns(pool: PoolName): boolean {
+  return pool === PoolName.Scan || pool === PoolName.Flow;
+}
+
 /** A run as a pool takes it. `input` is JSON text: the router never looks into it. */
 export interface ExecuteOrder {
   readonly run: string;

@@ -42,6 +42,8 @@ export interface RigOptions {
   readonly ready?: number;
   /** True: the flows do not hear of this. */
   readonly isLost?: (run: FlowedRun) => boolean;
+  /** Runs on slots; default: no bound. */
+  readonly concurrency?: number;
   /** Default: 40 MB. */
   readonly budgetBytes?: number;
   /** A slot has taken a run. */
@@ -190,6 +192,7 @@ export class FlowsRig {
       random: () => 0.5,
       tasks: [...known.values(), ...flowTasks],
       groups: {},
+      bounds: { concurrency: this.#options.concurrency ?? null, ageingMs: 60_000 },
       queues: {
         ready: { capacity: ready, whenFull: 'block' },
         delayed: { capacity: 1000 },

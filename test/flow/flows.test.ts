@@ -194,6 +194,19 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.equal(rig.runs.unfinished, 0);
     });
 
+    test('a bound over all runs holds back steps, and no flow that waits for them', async (t) => {
+      const rig = rigOf(t, kind, { overlap: 'allow', concurrency: 1 });
+      for (let n = 0; n < 3; n++) rig.trigger('f', { day: 'x' });
+      await rig.settle();
+      assert.deepEqual([rig.flows.active, rig.held], [3, ['pull']]);
+      for (let n = 0; n < 9; n++) {
+        const [run] = rig.pool.held.keys();
+        rig.result(run!, { total: 1 });
+        await rig.settle();
+      }
+      assert.equal(rig.runs.unfinished, 0);
+    });
+
     test('more flows than may live wait in the ready queue, and come to their end', async (t) => {
       const rig = rigOf(t, kind, { overlap: 'allow', budgetBytes: 1, slots: 1000 });
       for (let n = 0; n < 150; n++) rig.trigger('f', { day: 'x' });

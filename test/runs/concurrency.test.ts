@@ -145,7 +145,15 @@ test('after a restart what was interrupted has freed its place, and what waited 
   const s = setup([taskSpec({ name: 'a', group: 'g' })], { slots: 9, groups: { g: { concurrency: 2 } } });
   const stored = (run: string, state: StoredRun['state'], attempt = 0): StoredRun => {
     const times = { createdAtMs: 0, dueAtMs: 0, startedAtMs: null };
-    const more = { interruptions: 0, origin: 'manual', input: '{}', mark: null, error: null } as const;
+    const more = {
+      interruptions: 0,
+      origin: 'manual',
+      input: '{}',
+      mark: null,
+      error: null,
+      flow: null,
+      note: null,
+    } as const;
     return { run, task: 'a', state, attempt, attempts: [], ...times, ...more };
   };
   s.runs.restore(stored('a@1', 'running', 1));

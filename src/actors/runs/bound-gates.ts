@@ -5,7 +5,7 @@
  * A gate that the rate of its group has shut is opened by a delay engine when its time has come; nothing looks before.
  */
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
-import type { PoolName } from '../execution.ts';
+import { makesRuns, type PoolName } from '../execution.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BoundView } from '../protocol.ts';
 import { BoundKind, type Bounds } from './bounds.ts';
@@ -174,7 +174,7 @@ export class BoundGates {
   #rootOf(pool: PoolName): Branch {
     let root = this.#roots.get(pool);
     if (root === undefined) {
-      root = new Branch(null, pool === 'scan' ? null : this.#all);
+      root = new Branch(null, makesRuns(pool) ? null : this.#all);
       this.#roots.set(pool, root);
       if (this.#all !== null && this.#all.places.length > 1) this.#spansPools = true;
     }

@@ -1,5 +1,5 @@
 /** The door between the ready queue and the pools: what a free slot may take, and who is told that there is work. */
-import type { ExecuteOrder, Pool, PoolName, WorkSource } from '../execution.ts';
+import { type ExecuteOrder, makesRuns, type Pool, type PoolName, type WorkSource } from '../execution.ts';
 import { orderOf } from './order.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import { NONE } from './ready-tree.ts';
@@ -60,12 +60,12 @@ export class PoolDoor {
    */
   #yields(name: PoolName): boolean {
     const { ready } = this.#options;
-    if (!ready.poolsShare || name === 'scan') return false;
+    if (!ready.poolsShare || makesRuns(name)) return false;
     const rank = ready.rank(name);
     if (rank === NONE) return false;
     let isYielding = false;
     for (const other of this.#pools.values()) {
-      if (other.name === name || other.name === 'scan' || other.active >= other.slots) continue;
+      if (other.name === name || makesRuns(other.name) || other.active >= other.slots) continue;
       if (ready.rank(other.name) >= rank) continue;
       const run = ready.peek(other.name);
       if (this.#told.get(other.name) === run) continue;

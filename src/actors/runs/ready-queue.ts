@@ -3,7 +3,7 @@
  * pool. The best run leaves first, by priority and waiting time, of those that no bound holds back: of all runs, of a group, of
  * a task, of a key. A run that is held back is stepped over without losing its place.
  *
- * Scans are apart: they make what the others are, and no bound holds them back, nor do they count for one.
+ * Scans and the runs of flows are apart: they make what the others are, and no bound holds them back, nor do they count for one.
  */
 import type { PoolName } from '../execution.ts';
 import type { BoundView } from '../protocol.ts';

@@ -309,7 +309,7 @@ export class Runs {
       return;
     }
     this.#ready.release(run);
-    this.#flow.ended(outcome.durationMs);
+    if (run.pool !== 'flow') this.#flow.ended(outcome.durationMs);
     this.#settlement.outcome(run, outcome);
     this.#intake.refill();
     this.#later.lookAhead();
