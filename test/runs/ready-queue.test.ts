@@ -366,3 +366,21 @@ test('bounds set anew: what waits keeps its place, what runs counts, a smaller b
   );
   assert.deepEqual([queue.depth, queue.view()], [0, []]);
 });
+
+test('a flow is behind no bound and counts for none: its steps would wait for it for ever', () => {
+  const { queue, push } = queueSetup({ concurrency: 1 });
+  const flow = push(taskOf({ name: 'flow', pool: 'flow' }));
+  assert.equal(queue.take('flow'), flow);
+  const [first, second] = [push(taskOf({ name: 'a' })), push(taskOf({ name: 'b' }))];
+  const pool = first.pool;
+  assert.equal(queue.take(pool), first);
+  assert.equal(queue.take(pool), null, 'the bound is reached');
+  const other = push(taskOf({ name: 'other', pool: 'flow' }));
+  assert.equal(queue.take('flow'), other);
+  queue.release(first);
+  assert.equal(queue.take(pool), second);
+  assert.deepEqual(
+    queue.view().map(({ active, held }) => [active, held]),
+    [[1, 0]],
+  );
+});
