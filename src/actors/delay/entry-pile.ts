@@ -3,6 +3,7 @@
  * sequence whoever uses it gives them.
  */
 import { cameBefore } from './entry-slots.ts';
+import { widen } from './widen.ts';
 
 export class EntryPile {
   /** Two views of the same bytes: the due time at 2 × place; order and slot at 4 × place + 2 and + 3. */
@@ -79,9 +80,7 @@ export class EntryPile {
   }
 
   #grow(): void {
-    const due = new Float64Array(Math.max(128, this.#due.length * 2));
-    due.set(this.#due);
-    this.#due = due;
-    this.#words = new Uint32Array(due.buffer);
+    this.#due = widen(this.#due, new Float64Array(Math.max(128, this.#due.length * 2)));
+    this.#words = new Uint32Array(this.#due.buffer);
   }
 }
