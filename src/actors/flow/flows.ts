@@ -16,7 +16,7 @@ import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../execution.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { assertNever, ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
-import { type Answer, Ring } from '../kernel/index.ts';
+import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
 import type { FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
@@ -74,7 +74,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly slots: number;
   readonly #options: FlowsOptions;
   readonly #flows = new Map<string, CompiledFlow>();
-  readonly #live = new Map<string, LiveFlow>();
+  readonly #live = new LinkedHashMap<string, LiveFlow>();
   readonly #inbox = new Ring<Inbox>();
   readonly #steps: StepRuns;
   readonly #source: WorkSource;

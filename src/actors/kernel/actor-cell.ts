@@ -15,6 +15,7 @@ import type { ActorContext, ActorStats, Answer, AnyActorDefinition, AnyBehaviour
 import type { Clock } from './clock.ts';
 import type { Delivery, Envelope } from './envelope.ts';
 import { ColibriError } from './errors.ts';
+import { LinkedHashMap } from './linked-hash-map.ts';
 import { Mailbox, SENT } from './mailbox.ts';
 import { RestartWindow } from './supervisor.ts';
 import type { Turnable } from './turns.ts';
@@ -55,8 +56,8 @@ export class ActorCell implements Turnable {
   readonly #host: CellHost;
   readonly #context: ActorContext;
   readonly #restarts: RestartWindow;
-  /** Questions whose answer was put off past the end of `receive`. */
-  readonly #open = new Set<OpenAnswer>();
+  /** Questions whose answer was put off past the end of `receive`, by number of the message. */
+  readonly #open: OpenAnswers = new LinkedHashMap();
   #behaviour: AnyBehaviour | null;
   #busy = false;
   #handled = 0;
@@ -147,8 +148,10 @@ export class ActorCell implements Turnable {
 
   #handle(item: Item): void {
     const envelope = item instanceof Crossing ? item.envelope : item;
-    const answer = envelope.question ? new OpenAnswer(envelope, this.#host, this.#open) : NO_ANSWER;
-    this.#handled++;
+    const number = this.#handled++;
+    const answer = envelope.question
+      ? new OpenAnswer({ number, question: envelope, host: this.#host, open: this.#open })
+      : NO_ANSWER;
     try {
       const pending: unknown = this.#behaviour?.receive(envelope, answer);
       if (isThenable(pending)) {
@@ -218,7 +221,7 @@ export class ActorCell implements Turnable {
   }
 
   #failOpen(error: unknown): void {
-    for (const answer of [...this.#open]) answer.fail(error);
+    for (const answer of this.#open.values()) answer.fail(error);
   }
 
   #giveUp(item: Item, reason: UndeliverableReason, error: ColibriError): void {
@@ -229,35 +232,40 @@ export class ActorCell implements Turnable {
   }
 }
 
+type OpenAnswers = LinkedHashMap<number, OpenAnswer>;
+
+interface OpenAnswerOptions {
+  readonly number: number;
+  readonly question: Envelope;
+  readonly host: CellHost;
+  readonly open: OpenAnswers;
+}
+
 class OpenAnswer implements Answer {
-  readonly #question: Envelope;
-  readonly #host: CellHost;
-  readonly #open: Set<OpenAnswer>;
+  readonly #options: OpenAnswerOptions;
   #given = false;
 
-  constructor(question: Envelope, host: CellHost, open: Set<OpenAnswer>) {
-    this.#question = question;
-    this.#host = host;
-    this.#open = open;
+  constructor(options: OpenAnswerOptions) {
+    this.#options = options;
   }
 
   /** `receive` is over: an answer that is still owed is remembered, so that the end of the actor gives it. */
   putOff(): void {
-    if (!this.#given) this.#open.add(this);
+    if (!this.#given) this.#options.open.set(this.#options.number, this);
   }
 
   ok(value: unknown): void {
-    if (this.#give()) this.#host.answerOk(this.#question, value);
+    if (this.#give()) this.#options.host.answerOk(this.#options.question, value);
   }
 
   fail(error: unknown): void {
-    if (this.#give()) this.#host.answerError(this.#question, error);
+    if (this.#give()) this.#options.host.answerError(this.#options.question, error);
   }
 
   #give(): boolean {
     if (this.#given) return false;
     this.#given = true;
-    this.#open.delete(this);
+    this.#options.open.delete(this.#options.number);
     return true;
   }
 }

@@ -14,6 +14,7 @@
  */
 import { Delivery } from './envelope.ts';
 import type { ColibriError } from './errors.ts';
+import { LinkedHashMap } from './linked-hash-map.ts';
 import { Mailbox, SENT } from './mailbox.ts';
 import { type DataFrame, encodeData, isReplyText } from './wire.ts';
 
@@ -41,7 +42,7 @@ export class CreditChannel {
   #leaving: string[] = [];
   #leavingBytes = 0;
   /** Sent or leaving, not known to be consumed: sequence number → text. */
-  readonly #unconsumed = new Map<number, string>();
+  readonly #unconsumed = new LinkedHashMap<number, string>();
   #post: ((frame: string) => void) | null = null;
   #receiver: ChannelReceiver | null = null;
   #messagesLeft: number;

@@ -36,6 +36,7 @@ export {
   withoutStack,
 } from './errors.ts';
 export type { JsonSchema } from './json-schema.ts';
+export { LinkedHashMap } from './linked-hash-map.ts';
 export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
 export {
   Mailbox,

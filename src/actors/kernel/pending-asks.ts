@@ -5,11 +5,13 @@
 import type { Clock, ClockTimer } from './clock.ts';
 import type { Envelope, Reply } from './envelope.ts';
 import { ColibriError, type ErrorData, fromErrorData } from './errors.ts';
+import { LinkedHashMap } from './linked-hash-map.ts';
 
 /** Deadlines closer together than this share a pass over the questions. */
 const PASS_EVERY_MS = 5;
 
 interface PendingAsk {
+  readonly id: number;
   readonly to: string;
   readonly kind: string;
   /** Where the actor that was asked lives. */
@@ -23,7 +25,7 @@ interface PendingAsk {
 
 export class PendingAsks {
   readonly #clock: Clock;
-  readonly #asks = new Map<number, PendingAsk>();
+  readonly #asks = new LinkedHashMap<number, PendingAsk>();
   #timer: ClockTimer | null = null;
   #timerDueMono = Number.POSITIVE_INFINITY;
 
@@ -40,8 +42,8 @@ export class PendingAsks {
     const now = timeoutMs === null ? 0 : this.#clock.monoMs();
     const dueMono = timeoutMs === null ? Number.POSITIVE_INFINITY : now + timeoutMs;
     return new Promise((resolve, reject) => {
-      const { to, kind } = question;
-      this.#asks.set(question.id, { to, kind, thread, timeoutMs: timeoutMs ?? 0, dueMono, resolve, reject });
+      const { id, to, kind } = question;
+      this.#asks.set(id, { id, to, kind, thread, timeoutMs: timeoutMs ?? 0, dueMono, resolve, reject });
       if (dueMono < this.#timerDueMono) this.#arm(dueMono, now);
     });
   }
@@ -70,11 +72,12 @@ export class PendingAsks {
 
   /** Every question to actors on this thread is rejected with the one cause. */
   rejectThread(thread: string, cause: ErrorData): void {
-    for (const [id, ask] of this.#asks) if (ask.thread === thread) this.reject(id, fromErrorData(cause));
+    for (const ask of this.#asks.values())
+      if (ask.thread === thread) this.reject(ask.id, fromErrorData(cause));
   }
 
   close(error: ColibriError): void {
-    for (const id of [...this.#asks.keys()]) this.reject(id, error);
+    for (const id of this.#asks.keys()) this.reject(id, error);
     this.#timer?.cancel();
     this.#timer = null;
     this.#timerDueMono = Number.POSITIVE_INFINITY;
@@ -93,9 +96,9 @@ export class PendingAsks {
     this.#timer = null;
     this.#timerDueMono = Number.POSITIVE_INFINITY;
     let nextMono = Number.POSITIVE_INFINITY;
-    for (const [id, ask] of this.#asks) {
+    for (const ask of this.#asks.values()) {
       if (ask.dueMono > now) nextMono = Math.min(nextMono, ask.dueMono);
-      else this.reject(id, lateError(ask));
+      else this.reject(ask.id, lateError(ask));
     }
     if (nextMono !== Number.POSITIVE_INFINITY) this.#arm(Math.max(nextMono, now + PASS_EVERY_MS), now);
   }

@@ -6,6 +6,7 @@
  * Invariant: all runs of a key that wait or run are of one lane. A key that shares one gets one of its own only when
  * nothing is left of the shared one.
  */
+import { LinkedHashMap } from '../kernel/index.ts';
 import { BoundKind } from './bounds.ts';
 import { Gate } from './gate.ts';
 import { type Branch, type KeyedLanes, Lane } from './ready-tree.ts';
@@ -35,8 +36,8 @@ export interface KeyLanesOptions {
 
 export class KeyLanes implements KeyedLanes {
   readonly #options: KeyLanesOptions;
-  readonly #own = new Map<string, Lane>();
-  readonly #shared = new Map<string, Lane>();
+  readonly #own = new LinkedHashMap<string, Lane>();
+  readonly #shared = new LinkedHashMap<string, Lane>();
 
   constructor(options: KeyLanesOptions) {
     this.#options = options;
@@ -68,7 +69,7 @@ export class KeyLanes implements KeyedLanes {
     } else this.#shared.delete(lane.key);
   }
 
-  #add(lanes: Map<string, Lane>, key: string): Lane {
+  #add(lanes: LinkedHashMap<string, Lane>, key: string): Lane {
     const { branch, task, priority, creditMs, concurrency } = this.#options;
     const gate = new Gate({ kind: BoundKind.Key, name: task, limit: concurrency });
     const lane = new Lane(branch, gate, { priority, creditMs, keys: this, key });

@@ -5,7 +5,9 @@
  *
  * Scans and the runs of flows are apart: they make what the others are, and no bound holds them back, nor do they count for one.
  */
+
 import type { PoolName } from '../execution.ts';
+import { LinkedHashMap } from '../kernel/index.ts';
 import type { BoundView } from '../protocol.ts';
 import { BoundGates, type BoundGatesOptions } from './bound-gates.ts';
 import type { Bounds } from './bounds.ts';
@@ -37,8 +39,8 @@ export class ReadyQueue {
   #scans = 0;
   /** When the last one became ready. */
   #lastMono = 0;
-  /** Runs on slots that a bound counts, and the lane they came from. */
-  readonly #holders = new Map<Run, Lane>();
+  /** Of runs on slots that a bound counts: the lane they came from. */
+  readonly #holders = new LinkedHashMap<string, Lane>();
 
   constructor(options: ReadyQueueOptions) {
     this.capacity = options.capacity;
@@ -113,15 +115,15 @@ export class ReadyQueue {
     const run = lane?.runs.head ?? null;
     if (lane === null || run === null) return null;
     this.#leave(run, lane);
-    if (this.#gates.enter(lane)) this.#holders.set(run, lane);
+    if (this.#gates.enter(lane)) this.#holders.set(run.id, lane);
     return run;
   }
 
   /** A run that was taken has left its slot: its bounds may have room for the next one. */
   release(run: Run): void {
-    const lane = this.#holders.size === 0 ? undefined : this.#holders.get(run);
+    const lane = this.#holders.size === 0 ? undefined : this.#holders.get(run.id);
     if (lane === undefined) return;
-    this.#holders.delete(run);
+    this.#holders.delete(run.id);
     this.#gates.leave(lane);
   }
 
@@ -151,7 +153,7 @@ export class ReadyQueue {
     for (const run of running) {
       if (run.scan) continue;
       const lane = this.#gates.laneOf(run);
-      if (this.#gates.reenter(lane)) this.#holders.set(run, lane);
+      if (this.#gates.reenter(lane)) this.#holders.set(run.id, lane);
     }
     for (const run of waiting) {
       run.list!.remove(run);

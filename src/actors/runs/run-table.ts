@@ -1,5 +1,6 @@
 /** All live runs by id, and the tasks they belong to: those that are not over, and those whose end the store lacks. */
 import { ColibriError } from '../kernel/errors.ts';
+import { LinkedHashMap } from '../kernel/index.ts';
 import type { LastEnd, RunFilter, RunView } from '../protocol.ts';
 import type { Run } from './run.ts';
 import { goneTask, type RunsTask, TaskState } from './task-state.ts';
@@ -8,7 +9,7 @@ export class RunTable {
   readonly #tasks: ReadonlyMap<string, TaskState>;
   /** Not in the config, but there are runs of them. */
   readonly #gone = new Map<string, TaskState>();
-  readonly #live = new Map<string, Run>();
+  readonly #live = new LinkedHashMap<string, Run>();
 
   constructor(tasks: readonly RunsTask[]) {
     this.#tasks = new Map(tasks.map((spec) => [spec.name, new TaskState(spec)]));
@@ -22,7 +23,8 @@ export class RunTable {
     return this.#tasks.values();
   }
 
-  get runs(): Iterable<Run> {
+  /** A copy. */
+  get runs(): readonly Run[] {
     return this.#live.values();
   }
 
@@ -78,7 +80,7 @@ export class RunTable {
   /** Newest first: the order of the table turned round. Only what is asked for is made into a view. */
   list(filter: RunFilter): RunView[] {
     const found: RunView[] = [];
-    for (const run of [...this.#live.values()].reverse()) {
+    for (const run of this.#live.values().reverse()) {
       if (found.length >= filter.limit) break;
       if (filter.task !== null && run.task.spec.name !== filter.task) continue;
       if (filter.state !== null && run.state !== filter.state) continue;

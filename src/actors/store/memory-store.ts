@@ -4,7 +4,7 @@
  * forgotten mark would make a file be done again.
  */
 import { ColibriError } from '../kernel/errors.ts';
-import { errorBytes, textBytes } from '../kernel/index.ts';
+import { errorBytes, LinkedHashMap, textBytes } from '../kernel/index.ts';
 import type {
   AuditEntry,
   RecordBatch,
@@ -27,7 +27,7 @@ export class MemoryStore implements Store {
   readonly abilities: StoreAbilities = { durable: false };
   readonly #retention: Retention;
   readonly #nowMs: () => number;
-  readonly #live = new Map<string, RunView>();
+  readonly #live = new LinkedHashMap<string, RunView>();
   /** In the order they ended. */
   readonly #ended = new Map<string, RunView>();
   /** Dead letters, which the bound on runs does not count: main holds the same ones. */

@@ -21,6 +21,7 @@ import {
 } from '../../actors/execution.ts';
 import type { Clock, ClockTimer } from '../../actors/kernel/clock.ts';
 import { ColibriError, cutText } from '../../actors/kernel/errors.ts';
+import { LinkedHashMap } from '../../actors/kernel/index.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
 import { BusyMeter } from '../busy-meter.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
@@ -51,7 +52,7 @@ export class InlinePool implements Pool {
   readonly #clock: Clock;
   readonly #host: ContextHost;
   readonly #busy: BusyMeter;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new LinkedHashMap<string, Held>();
   /** Functions run in the async context that the pool was made in, not in that of whoever happened to wake it. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #wakePlanned = false;
@@ -116,7 +117,7 @@ export class InlinePool implements Pool {
   /** Aborts what runs and gives the outcomes at once: nothing here can be ended by force. */
   async destroy(): Promise<void> {
     this.#closed = true;
-    for (const held of [...this.#held.values()]) {
+    for (const held of this.#held.values()) {
       held.reason ??= 'shutdown';
       held.context.abort(held.reason);
       this.#giveUp(held);

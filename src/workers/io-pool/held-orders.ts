@@ -8,6 +8,7 @@
 
 import type { AbortReason, ExecuteOrder } from '../../actors/execution.ts';
 import type { Clock, ClockTimer } from '../../actors/kernel/clock.ts';
+import { LinkedHashMap } from '../../actors/kernel/index.ts';
 
 /** No timer above this: the clock is looked at again on waking. */
 export const TIMER_CAP_MS = 60_000;
@@ -43,7 +44,7 @@ export interface HeldOrder {
 export class HeldOrders {
   readonly #clock: Clock;
   readonly #onDue: (held: HeldOrder, nowMono: number) => void;
-  readonly #byRun = new Map<string, HeldOrder>();
+  readonly #byRun = new LinkedHashMap<string, HeldOrder>();
   #timer: ClockTimer | null = null;
   #armedMono = Number.POSITIVE_INFINITY;
 
@@ -73,7 +74,7 @@ export class HeldOrders {
 
   /** A copy, so that the caller may remove while it walks. */
   all(): HeldOrder[] {
-    return [...this.#byRun.values()];
+    return this.#byRun.values();
   }
 
   /** Sets when the phase of an order ends. */

@@ -17,12 +17,13 @@ import {
   errorTextLength,
   toErrorData,
 } from '../../actors/kernel/errors.ts';
-import type {
-  ActorContext,
-  ActorDefinition,
-  Answer,
-  Behaviour,
-  SharedMark,
+import {
+  type ActorContext,
+  type ActorDefinition,
+  type Answer,
+  type Behaviour,
+  LinkedHashMap,
+  type SharedMark,
 } from '../../actors/kernel/index.ts';
 import {
   IO_MAILBOX_BYTES,
@@ -95,7 +96,7 @@ class IoActor implements Behaviour<IoMessages> {
   readonly #guard: ThreadGuard | null;
   readonly #begun: BegunRun | null;
   readonly #limiter: LogLimiter;
-  readonly #live = new Map<string, LiveRun>();
+  readonly #live = new LinkedHashMap<string, LiveRun>();
   /** Not reported yet: what ended in this turn. */
   #ended: Outcome[] = [];
   #lateResults = 0;
@@ -149,7 +150,7 @@ class IoActor implements Behaviour<IoMessages> {
   /** Main has ended its orders before it stops a thread; whatever is held now is not to blame. */
   stop(): void {
     const message = `the ${this.#name} actor was stopped while it held the run`;
-    for (const live of [...this.#live.values()]) {
+    for (const live of this.#live.values()) {
       live.context.kill('shutdown');
       this.#settle(live, interrupted(live.order, { code: 'thread-lost', message }, this.#ranMs(live)));
     }
