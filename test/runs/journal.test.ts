@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OfferReply, RecordBatch } from '../../src/actors/protocol.ts';
+import { MAX_CALLS } from '../../src/actors/runs/postponed.ts';
 import { FakeAnswer, setup, taskSpec } from './runs-setup.ts';
 
 const code = (answer: FakeAnswer) => (answer.error as { code?: string } | undefined)?.code;
@@ -117,7 +118,7 @@ test('at the bound nothing new is made: occurrences wait as the newest of their 
   for (let index = 1; index <= 50; index++) {
     runs.due({ task: 'b', id: `b@${index}`, dueAtMs: index, origin: 'schedule' });
   }
-  const answers = Array.from({ length: 1000 }, () => trigger('b'));
+  const answers = Array.from({ length: MAX_CALLS }, () => trigger('b'));
   const offer = new FakeAnswer();
   assert.throws(() => trigger('b'), { code: 'queue-full', message: /journal/ });
   assert.throws(() => runs.offer({ task: 'b', items: [] }, offer), { code: 'queue-full' });

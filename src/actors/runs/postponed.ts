@@ -32,8 +32,8 @@ export interface PostponedOptions {
   readonly onDue: (occurrence: DueOccurrence) => void;
 }
 
-/** Calls that wait, at most. */
-const MAX_CALLS = 1000;
+/** Calls that wait, at most: more than a program commonly has open at once. */
+export const MAX_CALLS = 4096;
 /** Due occurrences, above which those of a catch-up take the place of each other. */
 export const MAX_DUES = 1000;
 
