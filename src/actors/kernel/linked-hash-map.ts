@@ -11,7 +11,7 @@
  *
  * All links are places in one typed array: per entry its hash, the next of its bucket, the one before and the one
  * after it, or the next free place; then the head of each bucket. Room is doubled when it is full, and halved at a
- * quarter; 32 bytes an entry of room, and 4 a bucket.
+ * quarter, from some hundreds of entries on; 32 bytes an entry of room, and 4 a bucket.
  */
 
 const NONE = -1;
@@ -22,6 +22,8 @@ const AFTER = 3;
 const LINKS = 4;
 
 const MIN_ROOM = 16;
+/** So much is kept: entries often come and go by the dozen. */
+const KEPT_ROOM = 256;
 
 /** So that nobody can choose keys that all fall into one bucket. */
 const SEED = Math.floor(Math.random() * 2 ** 32) | 0;
@@ -83,7 +85,7 @@ export class LinkedHashMap<Key extends string | number, Value> {
     links[at * LINKS + AFTER] = this.#free;
     this.#free = at;
     this.#size--;
-    if (this.#room > MIN_ROOM && this.#size * 4 <= this.#room) this.#rebuild(this.#room / 2);
+    if (this.#room > KEPT_ROOM && this.#size * 4 <= this.#room) this.#rebuild(this.#room / 2);
     return true;
   }
 
