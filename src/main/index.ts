@@ -6,7 +6,7 @@ export {
   type ErrorData,
   TestClock,
 } from '../actors/kernel/index.ts';
-export type { RuntimeView, RunView } from '../actors/protocol.ts';
+export type { FlowStepView, RuntimeView, RunView } from '../actors/protocol.ts';
 export type { Handler, HandlerContext, HandlerLog } from '../workers/handler.ts';
 export {
   type Config,

@@ -45,6 +45,34 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.equal(rig.flows.active, 0);
     });
 
+    test('a step that runs after a failure has null for what is not there, any other fails', async (t) => {
+      const given = { good: '{{ steps.good.result }}', bad: '{{ steps.bad.result[0].id }}' };
+      const rig = rigOf(t, kind, {
+        flows: [
+          flowDefinition([
+            step('good'),
+            // What came of it is no result for anybody.
+            step('bad', { expect: { min_rows: 2 } }),
+            step('clean', { dependsOn: ['good', 'bad'], onUpstreamFailure: 'run', with: given }),
+            step('after', { dependsOn: ['clean'], with: given }),
+          ]),
+        ],
+      });
+      const run = await rig.start();
+      rig.result(`${run}/good`, 7);
+      rig.result(`${run}/bad`, [{ id: 1 }]);
+      await rig.settle();
+      assert.equal(rig.pool.taken.at(-1)?.input, '{"good":7,"bad":null}');
+      rig.finish(`${run}/clean`);
+      await rig.settle();
+      const { steps } = await rig.show(run);
+      assert.deepEqual(
+        steps?.map(({ state, reason }) => [state, reason].join(' ')),
+        ['success done', 'failed not-expected', 'success done', 'failed no-input'],
+      );
+      assert.match(steps?.at(-1)?.detail ?? '', /expected a value at steps.bad.result\[0\].id, got no /);
+    });
+
     test('a failed step skips what is behind it, and the flow has failed; its failure task runs', async (t) => {
       const onFailure = { task: 'tell', with: { run: '{{ flow.run }}' } };
       const rig = rigOf(t, kind, { flows: [flowDefinition(CHAIN, { onFailure })] });

@@ -130,14 +130,17 @@ export class StepStarts {
   }
 
   #runsOf(live: LiveFlow, needs: readonly number[]): string[] {
-    return needs.map((step) => live.resultRunOf(step));
+    // A result that was not as expected does not flow on.
+    const good = needs.filter((step) => live.run!.stateOf(step) === 'success');
+    return good.map((step) => live.resultRunOf(step));
   }
 }
 
 function inputOf(live: LiveFlow, place: FlowPlace, results: ReadonlyMap<string, unknown>): string | null {
   const { input, list } = live.flow.steps[place.step]!;
   if (input === null) return null;
-  const values = valuesOf(live, results);
+  const mayLack = live.flow.graph.steps[place.step]!.onUpstreamFailure === 'run';
+  const values = valuesOf(live, results, mayLack);
   if (list === null || place.item === null) return fillTemplate(input, values);
   let items = live.lists.get(place.step);
   if (items === undefined) {
@@ -147,13 +150,18 @@ function inputOf(live: LiveFlow, place: FlowPlace, results: ReadonlyMap<string, 
   return fillTemplate(input, { ...values, item: items[place.item] });
 }
 
-export function valuesOf(live: LiveFlow, results: ReadonlyMap<string, unknown>): TemplateValues {
+export function valuesOf(
+  live: LiveFlow,
+  results: ReadonlyMap<string, unknown>,
+  mayLack = false,
+): TemplateValues {
   const { graph, name } = live.flow;
   return {
     get payload() {
       return live.payload;
     },
     flow: { name, run: live.id, due: live.due },
+    mayLack,
     resultOf: (step) => results.get(live.resultRunOf(graph.indexOf(step))),
   };
 }

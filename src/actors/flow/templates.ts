@@ -49,6 +49,8 @@ export interface TemplateValues {
   readonly flow: Readonly<Record<FlowField, string>>;
   /** Undefined: the step has no result; null is one. */
   resultOf(step: string): unknown;
+  /** A result that is not there is null, and all within it. */
+  readonly mayLack?: boolean;
 }
 
 /** `value`: plain data as the config has it. The template may be filled only if there are no problems. */
@@ -189,6 +191,7 @@ function textOf(parts: readonly TextPart[], values: TemplateValues): string {
 function lookUp(source: ValueSource, values: TemplateValues): unknown {
   if (source.kind === 'flow') return values.flow[source.field];
   const root = rootOf(source, values);
+  if (root === undefined && source.kind === 'step' && values.mayLack === true) return null;
   const { value, found } = valueAtPath(root, source.path);
   if (value !== undefined) return value;
   const there = sourceText({ ...source, path: source.path.slice(0, found) });

@@ -4,7 +4,7 @@ export { findConfigFile, stateDirOf } from './config-file.ts';
 export { type LoadOptions, loadConfig, parseConfigText, type TextOptions } from './load-config.ts';
 export { findNotJson } from './not-json.ts';
 export { ConfigInvalid, formatProblem, type Problem } from './problem.ts';
-export type { RawConfig, RawFlow, RawTask } from './raw-config.ts';
+export type { RawConfig, RawFlow, RawStep, RawTask } from './raw-config.ts';
 export { type LoadedConfig, resolveConfig } from './resolve-config.ts';
 export type { ParsedCron, ResolveOptions, ScheduleWarning } from './resolve-scope.ts';
 export { configSchema } from './schema.ts';

@@ -7,11 +7,12 @@ import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeValue } from '../../actors/kernel/index.ts';
 import type { Handler } from '../../workers/index.ts';
-import type { Config, Problem, TaskSpec } from '../config/index.ts';
-import { AppFlows, type FlowTask } from './app-flows.ts';
+import { type Config, ConfigInvalid, type FlowSpec, type Problem, type TaskSpec } from '../config/index.ts';
+import { AppFlows, type FlowTask, stepTree, type WrittenStep } from './app-flows.ts';
 import type { AppOptions } from './app-options.ts';
-import { type FlowOptions, stepHandler } from './flow-options.ts';
+import type { FlowOptions } from './flow-options.ts';
 import { resolveOptions } from './resolve-options.ts';
+import { stepHandler } from './step-handler.ts';
 import type { AnyTask } from './task-handle.ts';
 
 /** A task as it is written: its form is looked at here. */
@@ -19,6 +20,15 @@ interface WrittenTask extends Readonly<Record<string, unknown>> {
   readonly name?: unknown;
   readonly module?: unknown;
   readonly dependsOn?: unknown;
+  readonly onUpstreamFailure?: unknown;
+  readonly each?: unknown;
+}
+
+/** A flow as it is written, with the tasks of this app in place of their handles. */
+export interface WrittenFlow {
+  readonly steps: readonly (Omit<WrittenStep, 'task'> & { readonly task: string })[];
+  readonly failure: { readonly task: string; readonly with: unknown } | null;
+  readonly options: FlowOptions;
 }
 
 export class AppConfig {
@@ -48,7 +58,7 @@ export class AppConfig {
     const problems = ['tasks', 'flows']
       .filter((key) => Object.hasOwn(written, key))
       .map((key) => `${key}: expected app.task for each task, got a list in the options`);
-    const around = { task: null, problems, directory: this.#directory, nowMs: nowMs() };
+    const around = { subject: null, problems, directory: this.#directory, nowMs: nowMs() };
     const { config, warnings } = resolveOptions({ ...around, ...withGuestDefaults(written) });
     this.#base = config;
     this.#found = new Map(config.modules.map(({ name, file }) => [name, file]));
@@ -79,8 +89,10 @@ export class AppConfig {
   }
 
   /** Gives the name of the task. `handle`: its function; null: it has none. Throws `ConfigInvalid`: then there is no such task. */
-  add(written: object, handle: Handler | null): string {
-    const { module, dependsOn, ...task } = { ...written } as WrittenTask;
+  add(given: object, handle: Handler | null): string {
+    const { module, dependsOn, onUpstreamFailure, ...rest } = { ...given } as WrittenTask;
+    const list = listOf(rest.each);
+    const task = list === null ? rest : { ...rest, each: undefined };
     const name = typeof task.name === 'string' ? task.name : describeValue(task.name);
     const problems: string[] = [];
     if ([handle, module, task.handler].filter((way) => way !== undefined && way !== null).length !== 1) {
@@ -92,10 +104,19 @@ export class AppConfig {
     if (handle !== null) problems.push(...functionProblems(handle, task.kind));
     const file = module === undefined ? null : moduleFile(module, problems);
     const handler = handle !== null ? `function:${name}` : file !== null ? `module:${name}` : task.handler;
+    // One that runs nothing has its problem already.
+    const written = { ...task, handler: handler ?? 'noop' };
+    const step: FlowTask = {
+      name,
+      written,
+      dependsOn: ((dependsOn ?? []) as readonly AnyTask[]).map((one) => one.name),
+      onUpstreamFailure,
+      each: list,
+      takes: handle !== null ? 'results' : file !== null ? 'payload' : 'nothing',
+    };
     const { config, warnings } = resolveOptions({
-      // One that runs nothing has its problem already.
-      tree: { ...this.#around, tasks: [{ ...task, handler: handler ?? 'noop' }] },
-      task: name,
+      tree: { ...this.#around, ...asAStep(step) },
+      subject: { kind: 'task', name },
       problems,
       directory: this.#directory,
       nowMs: this.#nowMs(),
@@ -103,50 +124,74 @@ export class AppConfig {
       modules: file === null ? this.#found : new Map([...this.#found, [`module:${name}`, file]]),
       added: Object.hasOwn(task, 'handler') ? [] : ['tasks[0].handler'],
     });
-    const [spec] = config.tasks as [TaskSpec];
+    const [spec] = config.tasks as readonly [TaskSpec];
     if (handle !== null) this.#functions.set(spec.handler, stepHandler(handle));
     if (file !== null) this.#modules.set(spec.handler, file);
     this.#tasks.set(name, spec);
-    this.#steps.set(name, {
-      spec,
-      dependsOn: ((dependsOn ?? []) as readonly AnyTask[]).map((one) => one.name),
-      isFunction: handle !== null,
-      takesPayload: handle !== null || file !== null,
-    });
+    this.#steps.set(name, step);
     this.#warn(warnings);
     return name;
   }
 
   /** Throws `ConfigInvalid`: then there is no such flow. */
-  addFlow(name: string, tasks: readonly string[], options: FlowOptions): void {
-    const { onFinished: _finished, onFailed: _failed, timeoutSeconds, ...written } = options;
-    const problems =
-      this.#tasks.has(name) || this.flows.has(name)
-        ? [`name: expected a name that no other flow or task has, got ${describeValue(name)}`]
-        : [];
-    if (timeoutSeconds != null && !(timeoutSeconds > 0 && Number.isFinite(timeoutSeconds))) {
-      problems.push(`timeoutSeconds: expected a number above 0, got ${describeValue(timeoutSeconds)}`);
+  addFlow(name: string, { steps: given, failure, options }: WrittenFlow): void {
+    const { onFinished, onFailed, onFailure: _, ...settings } = options;
+    if (this.#tasks.has(name) || this.flows.has(name)) {
+      const message = `flow ${name}: name: expected a name that no other flow or task has, got ${describeValue(name)}`;
+      throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
     }
-    // What says when a flow is due is looked at as that of a task.
+    const steps = given.map((step) => ({ ...step, task: this.#steps.get(step.task)! }));
+    const failureTask = failure === null ? null : this.#steps.get(failure.task)!;
+    const onFailure = failure === null ? undefined : failure;
+    const tasks = new Set([...steps.map(({ task }) => task), ...(failureTask === null ? [] : [failureTask])]);
     const { config, warnings } = resolveOptions({
-      tree: { ...this.#around, tasks: [{ ...written, name, handler: 'noop' }] },
-      task: name,
-      problems,
+      tree: {
+        ...this.#around,
+        tasks: [...tasks].map(({ written }) => written),
+        flows: [{ ...settings, name, steps: steps.map(stepTree), onFailure }],
+      },
+      subject: { kind: 'flow', name, steps: steps.map(({ task }) => task.name) },
+      problems: [],
       directory: this.#directory,
       nowMs: this.#nowMs(),
+      functions: new Set(this.#functions.keys()),
+      modules: new Map([...this.#found, ...this.#modules]),
     });
-    const [when] = config.tasks as [TaskSpec];
-    this.flows.add(
-      when,
-      tasks.map((one) => this.#steps.get(one)!),
-      options,
-    );
+    const [spec] = config.flows as readonly [FlowSpec];
+    this.flows.add(spec, { steps, failure: failureTask }, { onFinished, onFailed });
     this.#warn(warnings);
   }
 
   #warn(warnings: readonly Problem[]): void {
     for (const warning of warnings) this.#warnings.set(warning.message, warning);
   }
+}
+
+/** `each` of a list, with the name of its task in place of the handle; null: it is none, or says something else. */
+function listOf(each: unknown): FlowTask['each'] {
+  if (typeof each !== 'object' || each === null || !Object.hasOwn(each, 'list')) return null;
+  return { ...each, list: (each as { readonly list: AnyTask }).list.name };
+}
+
+/** The task, and where it says what only a step can: a flow of it and those it waits for, for the loader to look at. */
+function asAStep(task: FlowTask): {
+  readonly tasks: readonly unknown[];
+  readonly flows?: readonly unknown[];
+} {
+  const { name, written, dependsOn, each, onUpstreamFailure } = task;
+  if (dependsOn.length === 0 && each === null && onUpstreamFailure === undefined) return { tasks: [written] };
+  const others = [...new Set([...dependsOn, ...(each === null ? [] : [each.list])])];
+  let flow = 'flow';
+  while (flow === name || others.includes(flow)) flow += '-';
+  return {
+    tasks: [written, ...others.map((one) => ({ name: one, handler: 'noop' }))],
+    flows: [
+      {
+        name: flow,
+        steps: [stepTree({ task, settings: {}, with: undefined }), ...others.map((one) => ({ task: one }))],
+      },
+    ],
+  };
 }
 
 /** A guest listens on nothing and says little, unless it is told to. */

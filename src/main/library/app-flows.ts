@@ -1,17 +1,29 @@
-/** The flows of an app: each is checked when it is defined, as the loader checks one of a file. */
-import { compileFlow, type StepDefinition } from '../../actors/flow/index.ts';
-import { ConfigInvalid, type FlowSpec, type TaskSpec } from '../config/index.ts';
+/** The flows of an app: each passes the loader of the config file when it is defined, with the tasks that are its steps. */
+import type { StepDefinition } from '../../actors/flow/index.ts';
+import type { FlowSpec } from '../config/index.ts';
 import type { EndedRun } from './app-run.ts';
-import { type FlowOptions, stepInput } from './flow-options.ts';
+import type { FlowOptions } from './flow-options.ts';
+import { functionWith, plainWith } from './step-input.ts';
 
 /** A task as the flows of its app see it. */
 export interface FlowTask {
-  readonly spec: TaskSpec;
+  readonly name: string;
+  /** As the loader takes it. */
+  readonly written: Readonly<Record<string, unknown>>;
   readonly dependsOn: readonly string[];
-  /** It takes results: its function is this program's. */
-  readonly isFunction: boolean;
-  /** What it is given is the payload; of a built-in handler, what its task says alone. */
-  readonly takesPayload: boolean;
+  readonly onUpstreamFailure: unknown;
+  /** `each` of a list, with the name of the task that gives it; null: one run. */
+  readonly each: (Readonly<Record<string, unknown>> & { readonly list: string }) | null;
+  /** A function may ask for results; a module takes the payload; of a built-in handler its task says all. */
+  readonly takes: 'results' | 'payload' | 'nothing';
+}
+
+/** A step as it is written in the list of a flow. */
+export interface WrittenStep {
+  readonly task: FlowTask;
+  /** All but `with`, in camelCase. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly with: unknown;
 }
 
 export class AppFlows {
@@ -26,27 +38,30 @@ export class AppFlows {
     return this.#flows.has(name);
   }
 
-  /** `when`: a task that is due as the flow is. Throws `ConfigInvalid`. */
-  add(when: TaskSpec, tasks: readonly FlowTask[], options: FlowOptions): void {
-    const { name, schedule, misfire, overlap, splayMs, runOnStart, priority } = when;
-    const steps = tasks.map(stepOf);
-    const timeoutSeconds = options.timeoutSeconds ?? null;
-    const timeoutMs = timeoutSeconds === null ? null : Math.max(1, Math.round(timeoutSeconds * 1000));
-    const definition = { name, steps, timeoutMs, onFailure: null };
-    const { problems } = compileFlow(definition, new Set(tasks.map(({ spec }) => spec.name)));
-    const messages = problems.map(({ path: [part, index], message }) => {
-      const step = part === 'steps' && typeof index === 'number' ? `step ${steps[index]?.task}: ` : '';
-      return `flow ${name}: ${step}${message}`;
+  /** `spec`: as the loader gives it, with what was written as `with`, one for each of `steps`. */
+  add(
+    spec: FlowSpec,
+    { steps, failure }: { readonly steps: readonly WrittenStep[]; readonly failure: FlowTask | null },
+    options: Pick<FlowOptions, 'onFinished' | 'onFailed'>,
+  ): void {
+    const single = new Set(steps.flatMap(({ task }) => (task.each === null ? [task.name] : [])));
+    const withOf = (step: StepDefinition, { task }: WrittenStep) => {
+      const results = task.dependsOn.filter((one) => single.has(one));
+      return templateOf(task, { own: step.with, ofItem: task.each !== null, results });
+    };
+    const { onFailure } = spec;
+    this.#flows.set(spec.name, {
+      ...spec,
+      steps: spec.steps.map((step, at) => ({ ...step, with: withOf(step, steps[at]!) })),
+      onFailure:
+        onFailure === null || failure === null
+          ? null
+          : {
+              ...onFailure,
+              with: templateOf(failure, { own: onFailure.with, ofItem: false, results: [] }),
+            },
     });
-    for (const { spec } of tasks) {
-      if (spec.each === null) continue;
-      messages.push(`flow ${name}: step ${spec.name}: expected a task with one run, got one with each`);
-    }
-    if (messages.length > 0) {
-      throw new ConfigInvalid(messages.map((message) => ({ file: 'options', line: 0, column: 0, message })));
-    }
-    this.#flows.set(name, { ...definition, schedule, misfire, overlap, splayMs, runOnStart, priority });
-    this.#listeners.set(name, options);
+    this.#listeners.set(spec.name, options);
   }
 
   /** Tells those who wait for the end of a flow. */
@@ -57,15 +72,26 @@ export class AppFlows {
   }
 }
 
-function stepOf({ spec, dependsOn, isFunction, takesPayload }: FlowTask): StepDefinition {
-  const takesResults = isFunction && dependsOn.length > 0;
+/** Of a step as the loader takes it, in camelCase. */
+export function stepTree({ task, settings, with: own }: WrittenStep): Readonly<Record<string, unknown>> {
+  const { name, dependsOn, onUpstreamFailure, each } = task;
   return {
-    task: spec.name,
-    dependsOn,
-    onUpstreamFailure: 'skip',
-    each: null,
-    with: takesResults ? stepInput(dependsOn) : takesPayload ? '{{ payload }}' : null,
-    expect: null,
-    limits: null,
+    ...settings,
+    task: name,
+    with: own,
+    onUpstreamFailure,
+    dependsOn: each === null || dependsOn.includes(each.list) ? dependsOn : [...dependsOn, each.list],
+    each: each === null ? undefined : { ...each, list: `{{ steps.${each.list}.result }}` },
   };
+}
+
+function templateOf(task: FlowTask, step: Parameters<typeof functionWith>[0]): unknown {
+  switch (task.takes) {
+    case 'results':
+      return functionWith(step);
+    case 'payload':
+      return plainWith(step);
+    case 'nothing':
+      return step.own;
+  }
 }

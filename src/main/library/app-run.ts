@@ -4,6 +4,7 @@ import { allAttempts } from '../../actors/all-attempts.ts';
 import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
 import type { RunEvent, RunView } from '../../actors/protocol.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
+import { inputOf } from './step-input.ts';
 
 /** What is left of a value that was written as JSON: a date is a text, nothing is null. */
 export type AsJson<T> = 0 extends 1 & T
@@ -67,7 +68,13 @@ export class RunFailed extends ColibriError {
 
 export function appRun(view: RunView): AppRun {
   const { run: id, input, result, note: _, ...rest } = view;
-  return { id, ...rest, attempts: allAttempts(view), input: JSON.parse(input), result: parsed(result) };
+  return {
+    id,
+    ...rest,
+    attempts: allAttempts(view),
+    input: inputOf(JSON.parse(input)),
+    result: parsed(result),
+  };
 }
 
 export function endedRun({ run: id, task, state, attempt, atMs, ...event }: RunEvent): EndedRun {

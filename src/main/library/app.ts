@@ -9,30 +9,24 @@
  */
 import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
-import type { RecordBatch, RunView, TriggerReply } from '../../actors/protocol.ts';
+import type { FlowStepView, RecordBatch, RerunChoice, RunView, TriggerReply } from '../../actors/protocol.ts';
 import { isTerminal } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
 import { ConfigInvalid, formatProblem } from '../config/index.ts';
 import { Daemon } from '../daemon.ts';
 import { programVersion } from '../version.ts';
-import { AppConfig } from './app-config.ts';
+import { AppConfig, type WrittenFlow } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
 import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
-import type { DependsOn, FlowOptions } from './flow-options.ts';
-import type { AnyTask, TaskHandle } from './task-handle.ts';
-import type {
-  FunctionTask,
-  GivenFunctionTask,
-  HandlerTask,
-  ModuleTask,
-  Payload,
-  TaskFunction,
-} from './task-options.ts';
+import type { DefineTask } from './define-task.ts';
+import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
+import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
+import type { Payload } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
 
 export interface RunsFilter {
-  readonly task?: TaskHandle<never, unknown> | string | undefined;
+  readonly task?: AnyTask | string | undefined;
   readonly state?: RunState | undefined;
   /** Default 100. */
   readonly limit?: number | undefined;
@@ -43,6 +37,13 @@ export interface AppEvents {
   runEnded: EndedRun;
   /** Something that cannot be mended from inside: the app stops. Without a listener it is a warning of the process. */
   fault: ColibriError;
+}
+
+/** A task as far as it is looked at here. */
+interface WrittenTask {
+  readonly name: string;
+  readonly dependsOn?: readonly AnyTask[];
+  readonly each?: { readonly list?: AnyTask };
 }
 
 const STOPPED_MEANWHILE = 'expected to start, got a stop meanwhile';
@@ -80,29 +81,8 @@ export class App implements AsyncDisposable {
    * Defines a task. A function runs on this thread, beside all else of the program; it should pass `context.signal` on.
    * Throws `ConfigInvalid`: for a name that there is already, for anything the loader refuses, and after the start.
    */
-  task<Input extends object, Output, const Tasks extends readonly AnyTask[] = readonly []>(
-    spec: GivenFunctionTask<NoInfer<Input>> & DependsOn<Tasks>,
-    run: TaskFunction<Input, Output, NoInfer<Tasks>>,
-  ): TaskHandle<Partial<Input> | undefined, Output>;
-  task<Input, Output, const Tasks extends readonly AnyTask[] = readonly []>(
-    spec: FunctionTask<NoInfer<Input>> & DependsOn<Tasks>,
-    run: TaskFunction<Input, Output, NoInfer<Tasks>>,
-  ): TaskHandle<Input, Output>;
-  task<Input = unknown, Output = unknown>(
-    spec: ModuleTask<Input> & DependsOn<readonly AnyTask[]>,
-  ): TaskHandle<Input, Output>;
-  task(
-    spec: HandlerTask & DependsOn<readonly AnyTask[]>,
-  ): TaskHandle<Readonly<Record<string, unknown>> | undefined, unknown>;
-  task(spec: { readonly name: string }, run: unknown = null): AnyTask {
-    this.#expectIdle(`task ${spec.name}: expected tasks`);
-    const { dependsOn = [] } = spec as DependsOn<readonly AnyTask[]>;
-    for (const task of dependsOn) this.#nameOf(task);
-    const name = this.#config.add(spec, run as Handler | null);
-    const handle: AnyTask = Object.freeze({ name });
-    this.#handles.set(name, handle);
-    return handle;
-  }
+  readonly task = ((spec: object, run: unknown = null) =>
+    this.#define(spec as WrittenTask, run as Handler | null)) as DefineTask;
 
   /**
    * Defines a flow of tasks that wait for each other as their `dependsOn` says. What a trigger gives it is the input of its
@@ -111,15 +91,15 @@ export class App implements AsyncDisposable {
    */
   flow<Payload = undefined>(
     name: string,
-    tasks: readonly TaskHandle<Payload, unknown>[],
-    options: FlowOptions = {},
+    steps: readonly FlowStep<Payload>[],
+    options: FlowOptions<NoInfer<Payload>> = {},
   ): TaskHandle<Payload, null> {
     this.#expectIdle(`flow ${name}: expected flows`);
-    const names = tasks.map((task) => this.#nameOf(task as AnyTask));
-    this.#config.addFlow(name, names, options);
-    const handle: TaskHandle<Payload, null> = Object.freeze({ name });
-    this.#handles.set(name, handle as AnyTask);
-    return handle;
+    const { onFailure } = options;
+    const failure =
+      onFailure === undefined ? null : { task: this.#nameOf(onFailure.task), with: onFailure.with };
+    this.#config.addFlow(name, { steps: steps.map((step) => this.#stepOf(step)), failure, options });
+    return this.#handle(name) as TaskHandle<Payload, null>;
   }
 
   /**
@@ -156,12 +136,12 @@ export class App implements AsyncDisposable {
    * `store-unavailable`, `shutting-down`.
    */
   trigger<Input, Output>(
-    task: TaskHandle<Input, Output>,
+    task: TaskHandle<Input, Output> | ItemTask<Input, Output>,
     input: Payload<Input>,
     options: TriggerOptions & { readonly wait: true },
   ): Promise<SucceededRun<Output>>;
   trigger<Input, Output>(
-    task: TaskHandle<Input, Output>,
+    task: TaskHandle<Input, Output> | ItemTask<Input, Output>,
     ...rest: undefined extends Payload<Input>
       ? [input?: Payload<Input>, options?: TriggerOptions]
       : [input: Payload<Input>, options?: TriggerOptions]
@@ -220,6 +200,34 @@ export class App implements AsyncDisposable {
     return newestFirst.slice(0, limit).map(appRun);
   }
 
+  /** How the steps of a run of a flow do, or did; null: that is not kept any more. Rejects with `no-such-run`. */
+  async steps(run: string): Promise<readonly FlowStepView[] | null> {
+    const { runs } = this.#running();
+    try {
+      return (await runs.ask('flow-show', { run })).steps;
+    } catch (error) {
+      throw fromHere(error);
+    }
+  }
+
+  /**
+   * Runs a flow again whose run is over: a new run, which takes over the results of the steps that do not run again. Rejects
+   * as a trigger does, and with `no-such-run`, `usage`.
+   */
+  async rerun(run: string, { from, failed }: RerunOptions = {}): Promise<{ readonly id: string }> {
+    if (from !== undefined && failed === true) {
+      throw new ColibriError('usage', 'rerun: expected either from or failed, got both');
+    }
+    const whole: RerunChoice = { kind: failed === true ? 'failed' : 'whole' };
+    const choice: RerunChoice = from === undefined ? whole : { kind: 'step', step: this.#nameOf(from) };
+    const { runs } = this.#running();
+    try {
+      return { id: (await runs.ask('flow-rerun', { run, choice }, { timeoutMs: null })).run };
+    } catch (error) {
+      throw fromHere(error);
+    }
+  }
+
   /**
    * Resolves when no run is ready or on a slot, at once where the app is not started. Runs that wait for their time, or
    * for a retry, do not count.
@@ -275,6 +283,21 @@ export class App implements AsyncDisposable {
     }
   }
 
+  #define(spec: WrittenTask, run: Handler | null): AnyTask {
+    this.#expectIdle(`task ${spec.name}: expected tasks`);
+    const { dependsOn = [], each } = spec;
+    for (const task of dependsOn) this.#nameOf(task);
+    if (each != null && Object.hasOwn(each, 'list')) this.#nameOf(each.list!);
+    const name = this.#config.add(spec, run);
+    return this.#handle(name);
+  }
+
+  #handle(name: string): AnyTask {
+    const handle: AnyTask = Object.freeze({ name });
+    this.#handles.set(name, handle);
+    return handle;
+  }
+
   #running(): Daemon {
     if (this.#daemon !== null && this.#ready) return this.#daemon;
     throw new ColibriError(
@@ -293,6 +316,12 @@ export class App implements AsyncDisposable {
     if (this.#handles.get(task?.name) === task) return task.name;
     const got = typeof task?.name === 'string' ? `that of ${JSON.stringify(task.name)}` : 'something else';
     throw new ColibriError('no-such-task', `expected the handle of a task of this app, got ${got}`);
+  }
+
+  #stepOf(step: FlowStep<never>): WrittenFlow['steps'][number] {
+    if (!('task' in step)) return { task: this.#nameOf(step), settings: {}, with: undefined };
+    const { task, with: own, ...settings } = step;
+    return { task: this.#nameOf(task), settings, with: own };
   }
 
   #recorded({ first, events }: RecordBatch): void {

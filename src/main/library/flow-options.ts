@@ -1,99 +1,89 @@
-/** What a user writes of a flow and of the tasks that wait for others, and what their functions are given. */
-
-import { ColibriError } from '../../actors/kernel/index.ts';
-import type { Handler, HandlerContext, HandlerLog } from '../../workers/handler.ts';
-import type { RawFlow } from '../config/index.ts';
+/**
+ * What a user writes of flows. What types follow from stands at the task: what it waits for, the list that it has a run for
+ * each item of, whether it runs after a failure. The rest of a step stands in the list of its flow.
+ */
+import type { RawExpectation } from '../../actors/flow/index.ts';
+import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
+import type { HandlerContext } from '../../workers/handler.ts';
+import type { RawFlow, RawStep } from '../config/index.ts';
 import type { AsJson, EndedRun } from './app-run.ts';
 import type { InCamelCase } from './camel-case.ts';
-import type { AnyTask, TaskHandle } from './task-handle.ts';
+import type { StepFlow } from './step-input.ts';
+import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
+
+/** What a task does in a flow where one before it did not succeed. */
+export type UpstreamFailure = RawStep['on_upstream_failure'];
 
 /** What comes of a task, as a step behind it reads it. */
 export type ResultOf<Task> = Task extends TaskHandle<never, infer Output> ? AsJson<Output> : never;
 
 /** Tasks whose runs are over, in one flow, when this one begins. */
-export interface DependsOn<Tasks extends readonly AnyTask[]> {
+export interface DependsOn<
+  Tasks extends readonly AnyTask[],
+  Policy extends UpstreamFailure = UpstreamFailure,
+> {
   readonly dependsOn?: Tasks | undefined;
+  /** Default: `skip`. */
+  readonly onUpstreamFailure?: Policy | undefined;
 }
 
-export interface StepContext<Tasks extends readonly AnyTask[]> extends HandlerContext {
-  /** Of a task that `dependsOn` names. Throws `usage` in a run that is no step of a flow. */
-  resultOf<Task extends Tasks[number]>(task: Task): ResultOf<Task>;
+/** A run for each item of the list that a task before it gave. */
+export interface EachItemOf<Item> {
+  readonly each: EachSettings & {
+    readonly list: TaskHandle<never, readonly Item[]>;
+    readonly files?: undefined;
+  };
 }
 
-export interface FlowOptions extends InCamelCase<Omit<RawFlow, 'name' | 'steps' | 'on_failure'>> {
+type EachSettings = InCamelCase<Omit<NonNullable<RawStep['each']>, 'list'>>;
+
+export interface StepContext<Tasks extends readonly AnyTask[], Policy extends UpstreamFailure = 'skip'>
+  extends HandlerContext {
+  /** Null: the run is no step of a flow. */
+  readonly flow: StepFlow | null;
+  /**
+   * Of a task that `dependsOn` names, which has one run. Null where it did not succeed, which a step with
+   * `onUpstreamFailure: 'run'` alone can see. Throws `usage` in a run that is no step of a flow.
+   */
+  resultOf<Task extends Exclude<Tasks[number], ItemTask<never, unknown>>>(
+    task: Task,
+  ): ResultOf<Task> | (Policy extends 'run' ? null : never);
+}
+
+type StepLimits = InCamelCase<Pick<RawStep, 'timeout_seconds' | 'max_retry' | 'backoff'>>;
+
+interface StepSettings extends StepLimits {
+  /** What its result has to be like for the steps behind it to go on. */
+  readonly expect?:
+    | (InCamelCase<Omit<RawExpectation, 'schema'>> & { readonly schema?: JsonSchema | undefined })
+    | undefined;
+}
+
+/** `with` in place of the payload, or of the item: it may have templates as in a file. */
+type GivenTo<Handle> =
+  | { readonly task: Handle; readonly with?: undefined }
+  | { readonly task: AnyTask; readonly with: Readonly<Record<string, unknown>> };
+
+/** A task as it stands in the list of a flow, by itself or with what it has in this flow alone. */
+export type FlowStep<Payload> =
+  | TaskHandle<Payload, unknown>
+  | ItemTask<never, unknown>
+  | (StepSettings & GivenTo<TaskHandle<Payload, unknown> | ItemTask<never, unknown>>);
+
+export interface FlowOptions<Payload = never>
+  extends InCamelCase<Omit<RawFlow, 'name' | 'steps' | 'on_failure'>> {
   /** A run of the flow is over, however it ended. */
   readonly onFinished?: ((run: EndedRun) => void) | undefined;
   /** It has failed. */
   readonly onFailed?: ((run: EndedRun) => void) | undefined;
+  /** A task that runs once when the flow has failed: unlike a callback, also where the process has ended meanwhile. */
+  readonly onFailure?: GivenTo<TaskHandle<Payload, unknown>> | undefined;
 }
 
-/** What a step that waits for others gets as its input: no payload of a user has this key. */
-const STEP_KEY = 'colibri:step';
-
-interface StepInput {
-  readonly payload: unknown;
-  readonly results: Readonly<Record<string, unknown>>;
-}
-
-/** The templates of such an input. */
-export function stepInput(dependsOn: readonly string[]): Readonly<Record<string, unknown>> {
-  const results = dependsOn.map((name) => [name, `{{ steps.${name}.result }}`]);
-  return { [STEP_KEY]: { payload: '{{ payload }}', results: Object.fromEntries(results) } };
-}
-
-/** The function of a task, which is given the payload of the flow, and results by `resultOf`. */
-export function stepHandler(handle: Handler): Handler {
-  return (input, context) => {
-    const step = stepOf(input);
-    return handle(step === null ? input : step.payload, new FlowContext(context, step?.results ?? null));
-  };
-}
-
-function stepOf(input: unknown): StepInput | null {
-  if (typeof input !== 'object' || input === null || !Object.hasOwn(input, STEP_KEY)) return null;
-  return (input as Readonly<Record<typeof STEP_KEY, StepInput>>)[STEP_KEY];
-}
-
-/** The context of a run, and the results of the steps before it. */
-class FlowContext implements StepContext<readonly AnyTask[]> {
-  readonly #context: HandlerContext;
-  readonly resultOf: StepContext<readonly AnyTask[]>['resultOf'];
-
-  constructor(context: HandlerContext, results: StepInput['results'] | null) {
-    this.#context = context;
-    this.resultOf = (task) => {
-      const name = (task as AnyTask | null | undefined)?.name ?? '';
-      if (results !== null && Object.hasOwn(results, name)) return results[name] as never;
-      const got = results === null ? 'a run that is no step of a flow' : JSON.stringify(name);
-      throw new ColibriError('usage', `resultOf: expected a task of dependsOn, got ${got}`);
-    };
-  }
-
-  get run(): string {
-    return this.#context.run;
-  }
-
-  get task(): string {
-    return this.#context.task;
-  }
-
-  get attempt(): number {
-    return this.#context.attempt;
-  }
-
-  get signal(): AbortSignal {
-    return this.#context.signal;
-  }
-
-  get aborted(): boolean {
-    return this.#context.aborted;
-  }
-
-  get log(): HandlerLog {
-    return this.#context.log;
-  }
-
-  get progress(): HandlerContext['progress'] {
-    return this.#context.progress;
-  }
+/** Which steps run again; without any of both all of them do. */
+export interface RerunOptions {
+  /** From this one on. */
+  readonly from?: AnyTask | undefined;
+  /** What did not succeed. */
+  readonly failed?: boolean | undefined;
 }

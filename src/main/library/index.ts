@@ -2,11 +2,25 @@
 export { App, type AppEvents, type RunsFilter } from './app.ts';
 export type { AppOptions } from './app-options.ts';
 export { type AppRun, type AsJson, type EndedRun, RunFailed, type SucceededRun } from './app-run.ts';
-export type { DependsOn, FlowOptions, ResultOf, StepContext } from './flow-options.ts';
-export type { TaskHandle } from './task-handle.ts';
+export type { DefineTask } from './define-task.ts';
+export type {
+  DependsOn,
+  EachItemOf,
+  FlowOptions,
+  FlowStep,
+  RerunOptions,
+  ResultOf,
+  StepContext,
+  UpstreamFailure,
+} from './flow-options.ts';
+export type { StepFlow } from './step-input.ts';
+export type { ItemTask, TaskHandle } from './task-handle.ts';
 export type {
   FunctionTask,
   HandlerTask,
+  ItemFunctionTask,
+  ItemHandlerTask,
+  ItemModuleTask,
   ModuleTask,
   TaskFunction,
   TaskSettings,

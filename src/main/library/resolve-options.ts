@@ -1,5 +1,6 @@
 /** Options of a program through the loader of the config file, and back: what is wrong is told in a program's spelling. */
 import { availableParallelism } from 'node:os';
+import { compileFlow } from '../../actors/flow/index.ts';
 import { describeValue } from '../../actors/kernel/index.ts';
 import { builtInHandlers } from '../../workers/index.ts';
 import {
@@ -14,11 +15,15 @@ import { parseCron } from '../schedule/parse/index.ts';
 import { scheduleWarnings } from '../schedule/warnings/index.ts';
 import { inCamelCase, inFileForm, keysOf, toCamelCase } from './camel-case.ts';
 
+/** What it is about: the first task, or the only flow. The other tasks are there for it, and have been looked at. */
+type Subject =
+  | { readonly kind: 'task'; readonly name: string }
+  | { readonly kind: 'flow'; readonly name: string; readonly steps: readonly string[] };
+
 export interface WrittenOptions {
   /** Keys of the file in camelCase. */
   readonly tree: unknown;
-  /** Of the one task in it; null: there is none. */
-  readonly task: string | null;
+  readonly subject: Subject | null;
   /** Found before; told with the others. */
   readonly problems: readonly string[];
   readonly directory: string;
@@ -32,19 +37,21 @@ export interface WrittenOptions {
 }
 
 const KEYS = keysOf(configSchema);
-/** A path of the file's form that begins at the only task. */
+/** A path of the file's form that begins at the first task, or in the only flow. */
 const TASK_PATH = /^tasks\[0\](?: \([^)]*\))?(?:\.|: )/;
+const FLOW_PATH = /^flows\[0\](?: \([^)]*\))?(?:\.steps\[(\d+)\])?(?:\.|: )/;
 
 /** Throws `ConfigInvalid`. */
 export function resolveOptions(options: WrittenOptions): LoadedConfig {
-  const { task, directory, nowMs, functions = new Set(), modules = new Map(), added = [] } = options;
+  const { subject, directory, nowMs, functions = new Set(), modules = new Map(), added = [] } = options;
   const { tree, snakeKeys, written } = inFileForm(configSchema, options.tree);
   const isKey = { has: (key: string) => KEYS.has(key) || written.has(key) };
-  const place = task === null ? '' : `task ${task}: `;
+  const place = subject === null ? '' : `${subject.kind} ${subject.name}: `;
   const spelled = (problem: Problem): Problem => ({
     ...problem,
-    message: inCamelCase(problem.message.replace(TASK_PATH, place), isKey),
+    message: inCamelCase(placed(problem.message, subject, place), isKey),
   });
+  const isOfSubject = ({ message }: Problem) => subject?.kind !== 'flow' || FLOW_PATH.test(message);
   const own = [
     ...options.problems,
     ...snakeKeys.map(({ key, isBesideRight }) => {
@@ -60,6 +67,7 @@ export function resolveOptions(options: WrittenOptions): LoadedConfig {
       cores: availableParallelism(),
       builtIns: builtInHandlers,
       parseCron,
+      compileFlow,
       nowMs,
       warnOfSchedules: (tasks) => scheduleWarnings(tasks, { nowMs, lookAhead: false }),
       functions,
@@ -71,5 +79,12 @@ export function resolveOptions(options: WrittenOptions): LoadedConfig {
     throw new ConfigInvalid([...own, ...error.problems.map(spelled)], error.warnings.map(spelled));
   }
   if (own.length > 0) throw new ConfigInvalid(own);
-  return { config: loaded.config, warnings: loaded.warnings.map(spelled) };
+  return { config: loaded.config, warnings: loaded.warnings.filter(isOfSubject).map(spelled) };
+}
+
+function placed(message: string, subject: Subject | null, place: string): string {
+  if (subject?.kind !== 'flow') return message.replace(TASK_PATH, place).replace(FLOW_PATH, place);
+  return message.replace(FLOW_PATH, (_, step: string | undefined) =>
+    step === undefined ? place : `${place}step ${subject.steps[Number(step)]}: `,
+  );
 }

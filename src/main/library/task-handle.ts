@@ -8,5 +8,11 @@ export interface TaskHandle<in Input, out Output> {
   readonly [types]?: (input: Input) => Output;
 }
 
+/** Stands for a task that has a run for each item of a list in a flow: there is no single result of it. */
+export interface ItemTask<in Item, out Output> {
+  readonly name: string;
+  readonly [types]?: { readonly ofItem: (item: Item) => Output };
+}
+
 /** Any of them. */
-export type AnyTask = TaskHandle<never, unknown>;
+export type AnyTask = TaskHandle<never, unknown> | ItemTask<never, unknown>;

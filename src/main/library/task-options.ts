@@ -4,13 +4,15 @@
  */
 import type { RawTask } from '../config/index.ts';
 import type { InCamelCase } from './camel-case.ts';
-import type { StepContext } from './flow-options.ts';
+import type { EachItemOf, StepContext, UpstreamFailure } from './flow-options.ts';
 import type { AnyTask } from './task-handle.ts';
 
-export type TaskFunction<Input, Output, Tasks extends readonly AnyTask[] = readonly []> = (
-  input: Input,
-  context: StepContext<Tasks>,
-) => Output | Promise<Output>;
+export type TaskFunction<
+  Input,
+  Output,
+  Tasks extends readonly AnyTask[] = readonly [],
+  Policy extends UpstreamFailure = 'skip',
+> = (input: Input, context: StepContext<Tasks, Policy>) => Output | Promise<Output>;
 
 type Starts = 'schedule' | 'every' | 'at' | 'run_on_start';
 
@@ -69,25 +71,41 @@ export type GivenFunctionTask<Input> = TaskSettings &
   ByItself &
   NoFiles & { readonly with: Input & object };
 
-/** A file whose default export is the handler. */
-export type ModuleTask<Input> = TaskSettings & {
+/** A function whose input is an item of a list that a task before it gave. */
+export type ItemFunctionTask<Item> = TaskSettings & IsFunction & OnTrigger & EachItemOf<Item> & NoInput;
+
+interface NoInput {
+  readonly with?: undefined;
+}
+
+interface IsModule {
   /** cpu: on a thread of its own while it runs; io, the default: many at a time on one thread. */
   readonly kind?: 'cpu' | 'io' | undefined;
   /** `new URL('./digest.ts', import.meta.url)`, or an absolute path. */
   readonly module: URL | string;
   readonly handler?: undefined;
-} & InputOf<Input>;
+}
+
+/** A file whose default export is the handler. */
+export type ModuleTask<Input> = TaskSettings & IsModule & InputOf<Input>;
+
+export type ItemModuleTask<Item> = TaskSettings & IsModule & OnTrigger & EachItemOf<Item> & SomeInput<Item>;
+
+interface IsHandler {
+  readonly kind?: 'cpu' | 'io' | undefined;
+  readonly handler: string;
+  readonly module?: undefined;
+  /** In the handler's own spelling, see docs/handlers.md. */
+  readonly with?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /** A built-in handler by its name, or a module that `handlers` of the app finds. */
 export type HandlerTask = TaskSettings &
-  ByItself & {
-    readonly kind?: 'cpu' | 'io' | undefined;
-    readonly handler: string;
-    readonly module?: undefined;
-    readonly each?: { readonly files: string } | undefined;
-    /** In the handler's own spelling, see docs/handlers.md. */
-    readonly with?: Readonly<Record<string, unknown>> | undefined;
-  };
+  ByItself &
+  IsHandler & { readonly each?: { readonly files: string; readonly list?: undefined } | undefined };
+
+/** What it is given of an item, the `with` of its step says. */
+export type ItemHandlerTask = TaskSettings & IsHandler & OnTrigger & EachItemOf<unknown>;
 
 /** What a trigger may give: nothing, where nothing is needed. */
 export type Payload<Input> = Record<never, never> extends Input ? Input | undefined : Input;

@@ -1,5 +1,5 @@
 /** What TypeScript sees of tasks: it is compiled and not run. An error that does not come is an error. */
-import { App, type AppRun, type SucceededRun, type TaskHandle, TestClock } from 'colibri';
+import { App, type AppRun, type ItemTask, type SucceededRun, type TaskHandle, TestClock } from 'colibri';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function expectTrue<_T extends true>(): void {}
@@ -154,4 +154,70 @@ export async function flows(): Promise<void> {
   await app.trigger(report, '2026-01-01', { wait: true });
   // @ts-expect-error: its payload is a text
   await app.trigger(report, 5);
+  const again = await app.rerun('daily_report@1', { from: sumAmount });
+  again.id satisfies string;
+  const steps = await app.steps(again.id);
+  steps?.[0]?.state satisfies 'pending' | string | undefined;
 }
+
+// — a run for each item of a list
+const billOrder = app.task(
+  { name: 'bill_order', each: { list: pullOrder, concurrency: 5 }, dependsOn: [sumAmount] },
+  (order, ctx) => {
+    expectTrue<Same<typeof order, { readonly id: number; readonly amount: number }>>();
+    ctx.resultOf(sumAmount).total satisfies number;
+    // @ts-expect-error: it gets an item of the list, and waits for no more of it
+    ctx.resultOf(pullOrder);
+    return order.id;
+  },
+);
+expectTrue<Same<typeof billOrder, ItemTask<{ readonly id: number; readonly amount: number }, number>>>();
+app.task({ name: 'named', each: { list: pullOrder } }, (order: Order) => order.amount);
+// @ts-expect-error: the items are orders
+app.task({ name: 'texts', each: { list: pullOrder } }, (text: string) => text);
+// @ts-expect-error: what comes of it is no list
+app.task({ name: 'no-list', each: { list: sumAmount } }, () => {});
+// @ts-expect-error: of no task
+app.task({ name: 'loose-list', each: { list: [1, 2] } }, () => {});
+// @ts-expect-error: a slip of the pen
+app.task({ name: 'slip-of-each', each: { list: pullOrder, onItemFail: 'stop' } }, () => {});
+// @ts-expect-error: its items come in a flow, not by themselves
+app.task({ name: 'by-itself', each: { list: pullOrder }, every: '5s' }, () => {});
+app.task({ name: 'after', dependsOn: [billOrder] }, (_: string, ctx) => {
+  // @ts-expect-error: it has as many results as the list has items
+  ctx.resultOf(billOrder);
+});
+// @ts-expect-error: nor is there one list of them
+app.task({ name: 'each-of-each', each: { list: billOrder } }, () => {});
+app.task<Order, void>({ name: 'bill-module', module, kind: 'cpu', each: { list: pullOrder } });
+// @ts-expect-error: the module takes texts
+app.task<string, void>({ name: 'bill-wrong', module, each: { list: pullOrder } });
+app.task({ name: 'bill-hash', handler: 'hash', each: { list: pullOrder, onItemFailure: 'continue' } });
+
+// — after a failure there may be no result
+app.task({ name: 'clean', dependsOn: [sumAmount], onUpstreamFailure: 'run' }, (_: string, ctx) => {
+  ctx.resultOf(sumAmount)?.total satisfies number | undefined;
+  // @ts-expect-error: it may be null
+  ctx.resultOf(sumAmount).total;
+  ctx.flow?.payload satisfies unknown;
+});
+// @ts-expect-error: no such policy
+app.task({ name: 'policy-of-step', dependsOn: [sumAmount], onUpstreamFailure: 'wait' }, () => {});
+
+// — what a step has in its flow alone
+const billing = app.flow('billing', [
+  { task: pullOrder, maxRetry: 8, timeoutSeconds: 60, backoff: { kind: 'additive', jitterSeconds: 1 } },
+  { task: sumAmount, expect: { minRows: 1, schema: { type: 'object' } } },
+  billOrder,
+  { task: digest, with: { text: '{{ steps.sum_amount.result.date }}' } },
+]);
+expectTrue<Same<typeof billing, TaskHandle<string, null>>>();
+// @ts-expect-error: keys are camelCase
+app.flow('slip-of-step', [{ task: pullOrder, max_retry: 8 }]);
+// @ts-expect-error: what a task waits for stands at the task
+app.flow('slip-of-wait', [{ task: pullOrder, dependsOn: [] }]);
+// @ts-expect-error: keys of guards are camelCase too
+app.flow('slip-of-guard', [{ task: pullOrder, expect: { min_rows: 1 } }]);
+app.flow<string>('alarmed', [pullOrder], { onFailure: { task: nothing } });
+// @ts-expect-error: the task that tells of it takes an object, the payload is a text
+app.flow<string>('alarmed-wrong', [pullOrder], { onFailure: { task: count } });
