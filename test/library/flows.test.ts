@@ -199,14 +199,14 @@ function defineAgain(app: InstanceType<typeof App>): () => Promise<void> {
   });
   const told: unknown[] = [];
   const alarm = app.task({ name: 'alarm' }, (input: unknown, { flow: of }) => {
-    told.push(input, of?.run);
+    told.push(input, of?.run, of?.payload);
   });
   const flow = app.flow<string>('again', [a, b], { onFailure: { task: alarm } });
   return async () => {
     await assert.rejects(app.trigger(flow, 'now', { wait: true }));
     await app.idle();
     const [{ id } = { id: '' }] = await app.runs({ task: flow });
-    assert.deepEqual(told, ['now', id]);
+    assert.deepEqual(told, ['now', id, 'now']);
     isBroken = false;
     const again = await app.rerun(id, { failed: true });
     await app.idle();

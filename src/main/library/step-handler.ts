@@ -17,7 +17,7 @@ class FlowContext implements StepContext<readonly AnyTask[], 'run'> {
 
   constructor(context: HandlerContext, step: StepInput | null) {
     this.#context = context;
-    this.flow = step?.flow ?? null;
+    this.flow = step === null ? null : { payload: step.input, ...step.flow };
     this.resultOf = (task) => {
       const name = (task as AnyTask | null | undefined)?.name ?? '';
       if (step !== null && Object.hasOwn(step.results, name)) return step.results[name] as never;

@@ -17,7 +17,8 @@ export interface StepFlow {
 
 export interface StepInput {
   readonly input: unknown;
-  readonly flow: StepFlow;
+  /** Without a payload it is the input. */
+  readonly flow: Omit<StepFlow, 'payload'> & { readonly payload?: unknown };
   readonly results: Readonly<Record<string, unknown>>;
 }
 
@@ -28,23 +29,21 @@ export interface StepWith {
   readonly results: readonly string[];
 }
 
-const FLOW: StepFlow = {
-  name: '{{ flow.name }}',
-  run: '{{ flow.run }}',
-  due: '{{ flow.due }}',
-  payload: '{{ payload }}',
-};
+const PAYLOAD = '{{ payload }}';
+const FLOW = { name: '{{ flow.name }}', run: '{{ flow.run }}', due: '{{ flow.due }}' };
 
 /** The template for a task that takes what it is given, and nothing else. */
 export function plainWith({ own, ofItem }: Pick<StepWith, 'own' | 'ofItem'>): unknown {
-  return own ?? (ofItem ? '{{ item }}' : '{{ payload }}');
+  return own ?? (ofItem ? '{{ item }}' : PAYLOAD);
 }
 
 /** The template for a function. */
 export function functionWith(step: StepWith): Readonly<Record<string, unknown>> {
   const results = step.results.map((name) => [name, `{{ steps.${name}.result }}`]);
-  const input: StepInput = { input: plainWith(step), flow: FLOW, results: Object.fromEntries(results) };
-  return { [STEP_KEY]: input };
+  const input = plainWith(step);
+  const flow = input === PAYLOAD ? FLOW : { ...FLOW, payload: PAYLOAD };
+  const whole: StepInput = { input, flow, results: Object.fromEntries(results) };
+  return { [STEP_KEY]: whole };
 }
 
 /** What the function gets, of what was written for its run: a payload is laid over `with` as for any task. */
