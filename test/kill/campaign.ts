@@ -10,13 +10,14 @@ import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import { withoutTypes } from '../support/program.ts';
 import { Inbox } from './files.ts';
+import { orderViolations, randomGraphs } from './graphs.ts';
 import { journalViolations } from './journal-files.ts';
 import { Load } from './load.ts';
 import type { Random } from './random.ts';
 import { RESTART_LIMIT_MS, Stage, type StageOptions } from './stage.ts';
 import type { Exit, Victim } from './victim.ts';
-import { orderViolations, overlapViolations, scheduleViolations } from './violations.ts';
-import { BEATS, EVERY_SECOND, GRACE_SECONDS, SERIAL, STEPS, taskOf } from './workload.ts';
+import { overlapViolations, scheduleViolations } from './violations.ts';
+import { BEATS, EVERY_SECOND, GRACE_SECONDS, SERIAL, taskOf } from './workload.ts';
 
 export const RoundKind = { Kill: 'kill', Term: 'term', Service: 'service' } as const;
 export type RoundKind = (typeof RoundKind)[keyof typeof RoundKind];
@@ -38,6 +39,7 @@ const FILES_LOOK_MS = 100;
 /** Runs looked at after a start; what is left over waits for the next time that all comes to its end. */
 const MOST_LOOKS = 250;
 const HELD_EXIT = 75;
+const GRAPHS = { count: 4, most: 9 };
 /** For a life that loses its service thread. */
 const PRELOAD = withoutTypes(join(import.meta.dirname, 'preload-lose-service.cts'));
 
@@ -60,7 +62,7 @@ export class Campaign {
   constructor(options: CampaignOptions) {
     this.#options = options;
     this.#random = options.random;
-    this.stage = new Stage(options);
+    this.stage = new Stage({ ...options, graphs: randomGraphs(options.random.fork(), GRAPHS) });
     this.#inbox = new Inbox(options.dir);
   }
 
@@ -128,6 +130,7 @@ export class Campaign {
       random: this.#random.fork(),
       inbox: this.#inbox,
       acknowledged: this.stage.acknowledged,
+      graphs: this.stage.graphs,
       refusals: this.#refusals,
       onUnexpected: (text) => this.stage.report({ rule: 'refused', text }),
     });
@@ -197,7 +200,8 @@ export class Campaign {
       await inspection.drained(control, SETTLE_LIMIT_MS);
       stage.report(...scheduleViolations(EVERY_SECOND, stage.ledger.runs, Date.now() - RESTART_LIMIT_MS));
       stage.report(...overlapViolations(SERIAL, stage.ledger.lines));
-      stage.report(...orderViolations(STEPS, stage.ledger.lines));
+      stage.report(...orderViolations(stage.graphs, stage.ledger.lines));
+      await inspection.flows(control);
       await this.#second();
       if (last) await inspection.lookAgain(control);
       this.#inbox.clear();
@@ -230,6 +234,7 @@ export class Campaign {
     figures.count('runs in the ledger', [...ledger.runs].length);
     figures.count('lines of the ledger cut short', ledger.torn);
     figures.count('attempts interrupted', inspection.interruptions);
+    figures.count('runs of flows', inspection.flowsSeen);
     figures.count('files', this.#inbox.fed);
   }
 

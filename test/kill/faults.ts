@@ -52,6 +52,7 @@ export async function storeFaults(options: FaultsOptions): Promise<Stage> {
       random: options.random,
       inbox,
       acknowledged: stage.acknowledged,
+      graphs: stage.graphs,
       refusals,
       onUnexpected: (text) => stage.report({ rule: 'refused', text }),
     });

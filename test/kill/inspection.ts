@@ -6,12 +6,14 @@ import type {
   StatusDocument,
   TaskDocument,
 } from '../../src/actors/control/documents.ts';
+import type { FlowDocument } from '../../src/actors/control/flow-routes.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import type { ControlClient } from '../../src/main/cli/client.ts';
+import { type Graph, stepViolations } from './graphs.ts';
 import type { Ledger } from './ledger.ts';
 import type { Acknowledged } from './load.ts';
 import { endViolations, ghostViolations, runViolations, TERMINAL, type Violation } from './violations.ts';
-import { DOOMED, FLOW, keepsLedger, TASK_COUNT, taskOf } from './workload.ts';
+import { DOOMED, isDoomed, isFlow, keepsLedger, taskOf } from './workload.ts';
 
 /** Questions at a time. */
 const LANES = 8;
@@ -24,6 +26,9 @@ const YOUNG_MS = 5000;
 export interface InspectionOptions {
   readonly ledger: Ledger;
   readonly acknowledged: Acknowledged;
+  /** Of the config, flows among them. */
+  readonly tasks: number;
+  readonly graphs: readonly Graph[];
   readonly report: (...violations: readonly Violation[]) => void;
 }
 
@@ -32,6 +37,10 @@ export class Inspection {
   readonly #ledger: Ledger;
   readonly #acknowledged: Acknowledged;
   readonly #report: InspectionOptions['report'];
+  readonly #tasks: number;
+  readonly #graphs: readonly Graph[];
+  /** Runs of flows whose steps were looked at. */
+  readonly #flows = new Set<string>();
   /** Run → how it ended, once that is known. */
   readonly #ended = new Map<string, string>();
   /** Runs of the ledger that are still to be held against the daemon. */
@@ -40,7 +49,9 @@ export class Inspection {
   readonly #interrupted = new Set<string>();
   readonly #purged = new Set<string>();
 
-  constructor({ ledger, acknowledged, report }: InspectionOptions) {
+  constructor({ ledger, acknowledged, tasks, graphs, report }: InspectionOptions) {
+    this.#tasks = tasks;
+    this.#graphs = graphs;
     this.#ledger = ledger;
     this.#acknowledged = acknowledged;
     this.#report = report;
@@ -54,8 +65,8 @@ export class Inspection {
   async afterStart(control: ControlClient, spawnedAtMs: number): Promise<void> {
     const { tasks } = (await control.get('/tasks')) as { readonly tasks: readonly TaskDocument[] };
     this.#report(...ghostViolations(await listRuns(control, 'running'), spawnedAtMs));
-    if (tasks.length !== TASK_COUNT || new Set(tasks.map(({ name }) => name)).size !== TASK_COUNT) {
-      this.#report({ rule: 'tasks', text: `expected ${TASK_COUNT} tasks, got ${tasks.length}` });
+    if (tasks.length !== this.#tasks || new Set(tasks.map(({ name }) => name)).size !== this.#tasks) {
+      this.#report({ rule: 'tasks', text: `expected ${this.#tasks} tasks, got ${tasks.length}` });
     }
   }
 
@@ -120,13 +131,12 @@ export class Inspection {
         state === 'failed' && taskOf(run) === DOOMED && !dead.has(run) && !this.#purged.has(run);
       if (missing) this.#report({ rule: 'letter-lost', text: `${run}: failed, and no dead letter` });
     }
-    const others = [...dead].filter((run) => taskOf(run) !== DOOMED);
+    // A flow fails where a step of it does, which is looked at by itself.
+    const others = [...dead].filter((run) => taskOf(run) !== DOOMED && !isFlow(run));
     for (const run of dead) {
       if (this.#purged.has(run)) this.#report({ rule: 'letter-back', text: `${run}: purged, and back` });
     }
     await eachOf(others, async (run) => {
-      // What failed of a flow is a step, which is looked at by itself.
-      if (taskOf(run) === FLOW) return;
       const view = await showRun(control, run);
       this.#report(...endViolations({ run, view, after: this.#ledger.of(run), doomed: false }));
     });
@@ -138,6 +148,21 @@ export class Inspection {
     if (replayed.length > 0) await control.post('/dead/replay', { body: { runs: replayed } });
     await control.post('/dead/purge', { body: { all: true } });
     for (const [run, state] of this.#ended) if (state === 'failed') this.#purged.add(run);
+  }
+
+  /** The steps of each run of a flow that is over, once. */
+  async flows(control: ControlClient): Promise<void> {
+    const over = [...this.#ended.keys()].filter((run) => isFlow(run) && !this.#flows.has(run));
+    await eachOf(over, async (run) => {
+      this.#flows.add(run);
+      const graph = this.#graphs.find(({ flow }) => flow === taskOf(run))!;
+      const view = (await control.get(`/flows/${encodeURIComponent(run)}`)) as FlowDocument;
+      this.#report(...stepViolations(graph, view));
+    });
+  }
+
+  get flowsSeen(): number {
+    return this.#flows.size;
   }
 
   /** Acknowledged and not known to be over. */
@@ -161,7 +186,7 @@ export class Inspection {
     }
     if (view !== null) this.#note(run, view);
     if (keepsLedger(run)) {
-      this.#report(...runViolations({ run, before, view, after, doomed: taskOf(run) === DOOMED }));
+      this.#report(...runViolations({ run, before, view, after, doomed: isDoomed(run, this.#graphs) }));
     }
     const settled = view === null || TERMINAL.has(view.state);
     if (settled && before.length === after.length) this.#touched.delete(run);

@@ -4,6 +4,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import type { ControlClient } from '../../src/main/cli/client.ts';
 import type { Inbox } from './files.ts';
+import type { Graph } from './graphs.ts';
 import type { Random } from './random.ts';
 import { nextTrigger } from './workload.ts';
 
@@ -59,6 +60,7 @@ export interface LoadOptions {
   readonly random: Random;
   readonly inbox: Inbox;
   readonly acknowledged: Acknowledged;
+  readonly graphs: readonly Graph[];
   /** Refusals by code. */
   readonly refusals: Map<string, number>;
   /** A refusal that no daemon should give. */
@@ -84,10 +86,11 @@ export class Load {
   }
 
   async #lane(random: Random): Promise<void> {
-    const { control, acknowledged } = this.#options;
+    const { control, acknowledged, graphs } = this.#options;
     while (!this.#stopped) {
       try {
-        const { run } = (await control.post('/trigger', { body: nextTrigger(random) })) as { run: string };
+        const body = nextTrigger(random, graphs);
+        const { run } = (await control.post('/trigger', { body })) as { run: string };
         acknowledged.add(run);
       } catch (error) {
         this.#refused(error);

@@ -2,13 +2,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Figures } from './figures.ts';
+import { CHAIN, type Graph } from './graphs.ts';
 import { Inspection } from './inspection.ts';
 import { Ledger } from './ledger.ts';
 import { Acknowledged } from './load.ts';
 import type { Program } from './program.ts';
 import { Victim, type VictimOptions } from './victim.ts';
 import type { Violation } from './violations.ts';
-import { type StoreChoice, workload } from './workload.ts';
+import { type StoreChoice, type Written, workload } from './workload.ts';
 
 /** From exec to ready, and to the first scheduled run; what others took of the machine is added to it. */
 export const RESTART_LIMIT_MS = 3000;
@@ -18,6 +19,8 @@ export interface StageOptions {
   readonly dir: string;
   readonly program: Program;
   readonly store: StoreChoice;
+  /** Flows beside the chain. */
+  readonly graphs?: readonly Graph[];
   /** Over the config of the workload. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -27,6 +30,7 @@ export class Stage {
   readonly stateDir: string;
   readonly ledger: Ledger;
   readonly acknowledged: Acknowledged;
+  readonly graphs: readonly Graph[];
   readonly inspection: Inspection;
   readonly figures = new Figures();
   /** What was found wrong, once each. */
@@ -37,7 +41,7 @@ export class Stage {
   readonly #told = new Set<string>();
   #lives = 0;
 
-  constructor({ dir, program, store, config = {} }: StageOptions) {
+  constructor({ dir, program, store, graphs = [], config = {} }: StageOptions) {
     this.dir = dir;
     this.stateDir = join(dir, 'state');
     this.#program = program;
@@ -45,12 +49,15 @@ export class Stage {
     mkdirSync(join(dir, 'inbox'), { recursive: true });
     this.ledger = new Ledger(join(dir, 'ledger.txt'));
     this.acknowledged = new Acknowledged(join(dir, 'acknowledged.txt'));
+    this.graphs = [CHAIN, ...graphs];
+    const written: Written = { ...workload({ ledger: this.ledger.file, store, graphs }), ...config };
     this.inspection = new Inspection({
+      tasks: written.tasks.length + written.flows.length,
+      graphs: this.graphs,
       ledger: this.ledger,
       acknowledged: this.acknowledged,
       report: (...violations) => this.report(...violations),
     });
-    const written = { ...workload({ ledger: this.ledger.file, store }), ...config };
     writeFileSync(join(dir, 'colibri.yaml'), JSON.stringify(written, null, 2));
   }
 

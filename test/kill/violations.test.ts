@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunDocument } from '../../src/actors/control/documents.ts';
+import type { FlowStepDocument } from '../../src/actors/control/flow-routes.ts';
+import { type Graph, type GraphStep, orderViolations, stepViolations } from './graphs.ts';
 import { type LedgerMark, parseLine } from './ledger.ts';
-import {
-  ghostViolations,
-  orderViolations,
-  overlapViolations,
-  runViolations,
-  scheduleViolations,
-} from './violations.ts';
+import { ghostViolations, overlapViolations, runViolations, scheduleViolations } from './violations.ts';
 
 const RUN = 'task@2026-11-29T12:00:00Z.1';
 
@@ -222,11 +218,50 @@ test('runs that overlap are told, and those of two processes are none', () => {
   assert.equal(overlapViolations('s', [of(a, 'begin'), of(b, 'begin')]).length, 1);
 });
 
-test('a step that began before the one before it was done is told', () => {
+test('a step that begins before what it waits for is over is seen, and one that goes on behind another', () => {
   const of = (run: string, mark: LedgerMark) => ({ run, attempt: 1, mark, pid: 1, atMs: 0 });
-  const steps = ['one', 'two'];
-  const [first, second] = ['f@a/one', 'f@a/two'];
-  assert.deepEqual(orderViolations(steps, [of(first, 'begin'), of(first, 'end'), of(second, 'begin')]), []);
-  assert.equal(orderViolations(steps, [of(first, 'begin'), of(second, 'begin'), of(first, 'end')]).length, 1);
-  assert.equal(orderViolations(steps, [of('f@b/one', 'end'), of(second, 'begin')]).length, 1);
+  const step = (task: string, more: Partial<GraphStep> = {}): GraphStep => {
+    return { task, dependsOn: [], policy: 'skip', each: null, effect: { ms: 1 }, ...more };
+  };
+  const each = { list: 'one', concurrency: 1, onFailure: 'stop' } as const;
+  const graph: Graph = {
+    flow: 'f',
+    steps: [
+      step('one'),
+      step('two', { dependsOn: ['one'] }),
+      step('items', { dependsOn: ['one'], policy: 'run', each }),
+      step('last', { dependsOn: ['items'], policy: 'run' }),
+    ],
+  };
+  const found = (...lines: ReturnType<typeof of>[]) => orderViolations([graph], lines).length;
+  const [first, second, item, last] = ['f@a/one', 'f@a/two', 'f@a/items[0]', 'f@a/last'];
+  assert.equal(found(of(first, 'begin'), of(first, 'end'), of(second, 'begin')), 0);
+  assert.equal(found(of(first, 'begin'), of(second, 'begin'), of(first, 'end')), 2);
+  assert.equal(found(of('f@b/one', 'end'), of(second, 'begin')), 1);
+  // Its policy lets it run after a failure, and not before the end.
+  assert.equal(found(of(first, 'begin'), of(first, 'fail'), of(item, 'begin')), 0);
+  assert.equal(found(of(item, 'begin'), of(first, 'begin')), 1);
+  // Also of what is further before it, whatever item it is.
+  assert.equal(found(of(last, 'begin'), of(item, 'begin')), 1);
+  assert.equal(found(of(last, 'begin'), of(first, 'fail')), 1);
+  assert.equal(found(of(last, 'begin'), of(item, 'cut')), 0);
+  assert.equal(found(of(last, 'begin'), of('f@b/items[0]', 'begin')), 0);
+
+  const ends = (...told: readonly (readonly [string, string, string | null])[]) => {
+    const steps = told.map(([name, state, reason]) => ({ step: name, state, reason }) as FlowStepDocument);
+    return stepViolations(graph, { run: 'f@a', steps }).length;
+  };
+  const done = ['success', 'done'] as const;
+  const upstream = ['skipped', 'upstream'] as const;
+  assert.equal(ends(['one', ...done], ['two', ...done], ['items', ...done], ['last', ...done]), 0);
+  const failed = ['one', 'failed', 'run-failed'] as const;
+  assert.equal(ends(failed, ['two', ...upstream], ['items', ...done], ['last', ...done]), 0);
+  assert.equal(ends(failed, ['two', ...done], ['items', ...done], ['last', ...done]), 1);
+  assert.equal(ends(failed, ['two', ...upstream], ['items', ...upstream], ['last', ...done]), 1);
+  assert.equal(ends(['one', ...done], ['two', 'running', null], ['items', ...done], ['last', ...done]), 1);
+  assert.equal(
+    ends(['one', 'failed', 'run-lost'], ['two', ...upstream], ['items', ...done], ['last', ...done]),
+    1,
+  );
+  assert.equal(ends(['one', ...done]), 1);
 });

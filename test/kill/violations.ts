@@ -96,7 +96,8 @@ export function endViolations({ run, view, after, doomed }: Omit<Look, 'before'>
         },
       ];
     default:
-      return last === 'nothing'
+      // Of a list that is given up, an item is cut wherever it is.
+      return last === 'nothing' || (view.state === 'cancelled' && run.endsWith(']'))
         ? []
         : [{ rule: 'done-but-dropped', text: `${run}: ${view.state}, and its ledger ends with ${last}` }];
   }
@@ -141,22 +142,6 @@ export function scheduleViolations(task: string, runs: Iterable<string>, untilMs
       rule: 'occurrence-lost',
       text: `${task}: nothing until ${new Date(untilMs).toISOString()}`,
     });
-  }
-  return found;
-}
-
-/** Steps of a flow that began before the one before them was done. `lines`: in the order they were written. */
-export function orderViolations(steps: readonly string[], lines: Iterable<LedgerLine>): Violation[] {
-  const found: Violation[] = [];
-  const done = new Set<string>();
-  for (const { run, mark } of lines) {
-    const at = run.indexOf('/');
-    const index = at < 0 ? -1 : steps.indexOf(run.slice(at + 1));
-    if (mark === LedgerMark.End) done.add(run);
-    if (mark !== LedgerMark.Begin || index < 1) continue;
-    const before = `${run.slice(0, at)}/${steps[index - 1]}`;
-    if (!done.has(before))
-      found.push({ rule: 'step-too-soon', text: `${run} began, ${before} was not done` });
   }
   return found;
 }

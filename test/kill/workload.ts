@@ -1,7 +1,8 @@
 /** The config of the daemons that are killed, and what is triggered meanwhile. */
 import { join } from 'node:path';
 import { withoutTypes } from '../support/program.ts';
-import type { EffectInput } from './handlers/effect.ts';
+import { CHAIN, flowConfig, type Graph } from './graphs.ts';
+import { type EffectInput, isUnlucky } from './handlers/effect.ts';
 import type { Random } from './random.ts';
 
 export const GRACE_SECONDS = 1;
@@ -13,11 +14,8 @@ export const BEATS: readonly string[] = ['beat', EVERY_SECOND];
 export const SERIAL = 'serial';
 /** Fails whatever is done. */
 export const DOOMED = 'doomed';
-/** A flow, and its steps, each of which waits for the one before. */
-export const FLOW = 'chain';
-export const STEPS: readonly string[] = ['link-one', 'link-two', 'link-three'];
-/** What does not keep the ledger by itself. */
-const LEDGERLESS: readonly string[] = ['hash-inbox', 'compress-inbox', 'wait', FLOW];
+/** What does not keep the ledger by itself; nor does a flow. */
+const LEDGERLESS: readonly string[] = ['hash-inbox', 'compress-inbox', 'wait'];
 
 export interface StoreChoice {
   readonly kind: 'memory' | 'sqlite';
@@ -29,6 +27,8 @@ export interface WorkloadOptions {
   readonly store: StoreChoice;
   /** Default: `./state` of the config's folder. */
   readonly stateDir?: string;
+  /** Flows beside the chain. */
+  readonly graphs?: readonly Graph[];
 }
 
 const COMMAND = `
@@ -40,7 +40,13 @@ note end`;
 /** Longer than the grace. */
 const SLOW_COMMAND = COMMAND.replace(/^sleep .*$/m, 'sleep 1.3');
 
-export function workload({ ledger, store, stateDir }: WorkloadOptions): Readonly<Record<string, unknown>> {
+/** A config in the shape of the file, as far as it is looked at here. */
+export interface Written extends Readonly<Record<string, unknown>> {
+  readonly tasks: readonly object[];
+  readonly flows: readonly object[];
+}
+
+export function workload({ ledger, store, stateDir, graphs = [] }: WorkloadOptions): Written {
   const effect = (name: string, input: Omit<EffectInput, 'ledger'>, more: object) => ({
     name,
     handler: 'effect',
@@ -97,24 +103,13 @@ export function workload({ ledger, store, stateDir }: WorkloadOptions): Readonly
         { ms: 10 },
         { kind: 'io', schedule: '* * * * * *', misfire: { policy: 'run-all', max: 1000 } },
       ),
-      ...STEPS.map((name, index) => effect(name, { ms: 10, failures: index % 2 }, { kind: 'io' })),
+      ...[CHAIN, ...graphs].flatMap(({ steps }) =>
+        steps.map((step) => effect(step.task, step.effect, { kind: 'io' })),
+      ),
     ],
-    flows: [
-      {
-        name: FLOW,
-        overlap: 'allow',
-        steps: STEPS.map((task, index) => {
-          const before = STEPS[index - 1];
-          if (before === undefined) return { task };
-          return { task, depends_on: [before], with: { after: `{{ steps.${before}.result }}` } };
-        }),
-      },
-    ],
+    flows: [CHAIN, ...graphs].map(flowConfig),
   };
 }
-
-/** Tasks and flows. */
-export const TASK_COUNT = 11 + STEPS.length + 1;
 
 /** Of a hundred triggers. */
 const SHARES: Readonly<Record<string, number>> = {
@@ -122,7 +117,7 @@ const SHARES: Readonly<Record<string, number>> = {
   [SERIAL]: 10,
   'flaky-cpu': 25,
   wait: 5,
-  [FLOW]: 10,
+  [CHAIN.flow]: 10,
   command: 14,
   [DOOMED]: 5,
   'slow-command': 1,
@@ -139,9 +134,14 @@ export interface TriggerRequest {
   readonly due_at?: string;
 }
 
+/** One in so many is one of a graph. */
+const GRAPH = 12;
+
 /** Of random size, so that pages of the journal fill unevenly. */
-export function nextTrigger(random: Random): TriggerRequest {
-  const request = { task: random.pick(DECK), payload: { note: 'x'.repeat(random.between(0, 600)) } };
+export function nextTrigger(random: Random, graphs: readonly Graph[]): TriggerRequest {
+  const isOfGraph = graphs.length > 0 && random.between(1, GRAPH) === 1;
+  const task = isOfGraph ? random.pick(graphs).flow : random.pick(DECK);
+  const request = { task, payload: { note: 'x'.repeat(random.between(0, 600)) } };
   if (random.between(1, LATER) > 1) return request;
   const dueAtMs = Date.now() + random.between(LATER_MS.least, LATER_MS.most);
   return { ...request, due_at: new Date(dueAtMs).toISOString() };
@@ -152,10 +152,22 @@ export function taskOf(run: string): string {
 }
 
 export function keepsLedger(run: string): boolean {
-  return isStep(run) || !LEDGERLESS.includes(taskOf(run));
+  return isStep(run) || !(LEDGERLESS.includes(taskOf(run)) || isFlow(run));
 }
 
-/** Of the flow. */
+export function isFlow(run: string): boolean {
+  return !isStep(run) && /^(?:chain|graph-\d+)@/.test(run);
+}
+
+/** Fails whatever is done. */
+export function isDoomed(run: string, graphs: readonly Graph[]): boolean {
+  if (!isStep(run)) return taskOf(run) === DOOMED;
+  const name = run.slice(run.indexOf('/') + 1).replace(/\[\d+\]$/, '');
+  const step = graphs.flatMap(({ steps }) => steps).find(({ task }) => task === name);
+  return isUnlucky(run, step?.effect.misfortune ?? 0);
+}
+
+/** Of a flow. */
 export function isStep(run: string): boolean {
   return run.includes('/');
 }
