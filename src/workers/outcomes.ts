@@ -52,7 +52,14 @@ export function blockedThread(order: OrderId, cause: ErrorData, durationMs: numb
   return ended(order, 'failed', { code: 'worker-lost', message, cause }, durationMs, true);
 }
 
-/** The thread under the run ended for another reason. */
+/** The thread ended by the doing of another run, or before this one had begun on it. */
+export function bystander(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
+  const message = 'another run ended the thread that held the run; the run is not to blame';
+  const error: ErrorData = { code: 'thread-lost-by-another', message, cause };
+  return ended(order, 'interrupted', error, durationMs, true);
+}
+
+/** The thread under the run ended for another reason, and nobody can tell for which run. */
 export function interrupted(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
   const error: ErrorData =
     cause.code === 'thread-lost'

@@ -72,7 +72,7 @@ test('of a batch whose thread is lost, what was done counts, and what had not be
   assert.equal((await harness.outcome(exits)).error?.code, 'worker-lost');
   const interrupted = await harness.outcome(after);
   assert.equal(interrupted.status, 'interrupted');
-  assert.equal(interrupted.error?.code, 'thread-lost');
+  assert.equal(interrupted.error?.code, 'thread-lost-by-another');
   // A task that cost a thread goes alone from now on.
   const before = harness.batches.length;
   await Promise.all([harness.run('nothing', { task: 'tiny' }), harness.run('nothing', { task: 'tiny' })]);

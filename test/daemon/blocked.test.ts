@@ -36,6 +36,18 @@ test('blocked by a loop and by a native call: the module is named, its thread re
         { name: 'bystander', kind: 'io', ...blocker },
         { name: 'cpu-blocker', kind: 'cpu', timeout_seconds: 1, ...blocker },
         { name: 'tick', every: '1s', handler: 'noop' },
+        { name: 'after', handler: 'noop' },
+        { name: 'clean', handler: 'noop' },
+      ],
+      flows: [
+        {
+          name: 'blocked-flow',
+          steps: [
+            { task: 'cpu-blocker', with: { how: 'loop' }, max_retry: 0 },
+            { task: 'after', depends_on: ['cpu-blocker'] },
+            { task: 'clean', depends_on: ['after'], on_upstream_failure: 'run' },
+          ],
+        },
       ],
     },
     dir,
@@ -64,6 +76,17 @@ test('blocked by a loop and by a native call: the module is named, its thread re
   };
   await run('tick', undefined, true);
 
+  // A step of a flow is ended as any run, and its flow goes on.
+  const flowMono = performance.now();
+  const flowed = await run('blocked-flow');
+  const flowMs = performance.now() - flowMono;
+  assert.equal(flowed.state, 'failed');
+  assert.ok(flowMs < 2000 + lag.takenMs(), `expected the thread free within 2 s, got ${flowMs} ms`);
+  const stepOf = (name: string) => daemon.store.ask('show', { run: `${flowed.run}/${name}` });
+  assert.equal((await stepOf('cpu-blocker'))?.error?.code, 'timeout');
+  assert.equal(await stepOf('after'), null);
+  assert.equal((await stepOf('clean'))?.state, 'success');
+
   const onCpu = Promise.all((['loop', 'native'] as const).map((how) => run('cpu-blocker', { how })));
   for (const input of [{ how: 'loop', late: true }, { how: 'native' }]) {
     const stands = run('bystander', { how: 'waits' });
@@ -84,7 +107,7 @@ test('blocked by a loop and by a native call: the module is named, its thread re
       `expected a new thread before the old one goes on: ${tookMs}`,
     );
     const stood = await stands;
-    assert.deepEqual([stood.state, stood.attempts[0]?.error?.code], ['success', 'thread-lost']);
+    assert.deepEqual([stood.state, stood.attempts[0]?.error?.code], ['success', 'thread-lost-by-another']);
     const { thread, stack, error } = await loss(ended);
     assert.equal(thread, 'guest');
     if (input.how === 'loop') assert.match(String(stack), /at blockInLoop \(.*blocker\.ts:\d+:\d+\)/);

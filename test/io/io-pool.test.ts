@@ -130,7 +130,7 @@ test('the run for which the thread was ended has failed; the others are not to b
     [
       ['given-up', 'failed', 'timeout', true],
       ['blocks', 'failed', 'worker-lost', true],
-      ['beside', 'interrupted', 'thread-lost', true],
+      ['beside', 'interrupted', 'thread-lost-by-another', true],
       ['told', 'cancelled', 'cancelled', false],
     ],
   );

@@ -73,6 +73,25 @@ test('R6: a run that was on a slot is interrupted, not failed, with max_retry 0,
   assert.equal(events.find((event) => event.state === 'failed')?.dead, true);
 });
 
+test('what another run was to blame for is known after a restart, and not counted', () => {
+  const { runs, pool } = setup([taskSpec({ name: 'a', maxRetry: 0 })]);
+  const attempts = Array.from({ length: INTERRUPTION_BUDGET }, (_, index) => ({
+    attempt: index + 1,
+    startedAtMs: 0,
+    endedAtMs: 1,
+    state: 'interrupted' as const,
+    error: { code: 'thread-lost-by-another' as const, message: 'gone' },
+  }));
+  const attempt = INTERRUPTION_BUDGET + 1;
+  const interruptions = INTERRUPTION_BUDGET;
+  runs.restore(stored('a@1', { state: 'running', attempt, interruptions, attempts }));
+  runs.restore(stored('a@2', { state: 'running', attempt, interruptions, attempts: attempts.slice(1) }));
+  runs.restore(stored('a@3', { state: 'running', attempt, interruptions }));
+  pool.wake();
+  const states = ['a@1', 'a@2', 'a@3'].map((run) => runs.table.get(run)?.state);
+  assert.deepEqual(states, ['interrupted', 'interrupted', 'failed']);
+});
+
 for (const [onInterrupted, state, letters] of [
   ['rerun', 'running', 0],
   ['skip', 'skipped', 0],

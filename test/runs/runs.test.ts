@@ -7,6 +7,7 @@ import type { OfferReply, RunView } from '../../src/actors/protocol.ts';
 import {
   INTERRUPTION_BUDGET,
   isTerminal,
+  MOST_INTERRUPTIONS,
   PAYLOAD_LIMIT,
   type RunState,
 } from '../../src/actors/runs/index.ts';
@@ -133,6 +134,28 @@ test('interruptions do not use up retries, and have a budget of their own', asyn
     assert.ok(pool.held.has(run), `runs again after interruption ${time + 1}`);
   }
   finish(run, lost);
+  assert.equal(pool.active, 0);
+  assert.equal(depth('dead-letter'), 1);
+});
+
+test('what another run is to blame for costs nothing, and does not go on for ever', async () => {
+  const { clock, pool, trigger, finish, depth } = setup([taskSpec({ name: 'a', maxRetry: 0 })]);
+  trigger('a');
+  const run = pool.taken[0]!.run;
+  const lose = async (code: 'thread-lost' | 'thread-lost-by-another') => {
+    finish(run, { status: 'interrupted', error: { code, message: 'gone' } });
+    await clock.advance(60_000);
+  };
+  for (let time = 0; time < MOST_INTERRUPTIONS - INTERRUPTION_BUDGET; time++) {
+    await lose('thread-lost-by-another');
+    assert.ok(pool.held.has(run), `runs again after interruption ${time + 1}`);
+  }
+  // Its own budget is whole.
+  for (let time = 0; time < INTERRUPTION_BUDGET; time++) {
+    await lose('thread-lost');
+    assert.ok(pool.held.has(run), `runs again after interruption ${time + 1} of its own`);
+  }
+  await lose('thread-lost-by-another');
   assert.equal(pool.active, 0);
   assert.equal(depth('dead-letter'), 1);
 });

@@ -1,5 +1,6 @@
 /** A whole daemon in the test's own process: threads, store, telemetry and all. */
 import { join } from 'node:path';
+import { compileFlow, Flows } from '../../src/actors/flow/index.ts';
 import type { RunView } from '../../src/actors/protocol.ts';
 import { resolveConfig } from '../../src/main/config/index.ts';
 import { Daemon } from '../../src/main/daemon.ts';
@@ -23,9 +24,9 @@ export async function daemonInside(
 ): Promise<Inside> {
   const { config } = await resolveConfig(
     { state_dir: join(dir, 'state'), metrics: { listen: null }, log: { level: 'silent' }, ...raw },
-    { directory: dir, cores: 2, builtIns: builtInHandlers },
+    { directory: dir, cores: 2, builtIns: builtInHandlers, compileFlow },
   );
-  const daemon = new Daemon({ config, version: 'test' });
+  const daemon = new Daemon({ config, version: 'test', createFlows: (parts) => new Flows(parts) });
   t.after(() => daemon.stop());
   await daemon.start();
   const ask = async (task: string, payload: unknown, force: boolean, wait: boolean) =>

@@ -11,7 +11,7 @@ export { isTerminal, RUN_STATES, RUN_TRANSITIONS, RunState, transition } from '.
 export { Runs } from './runs.ts';
 export { runsActor } from './runs-actor.ts';
 export { DEFAULT_AGEING_MS, type RunsBytes, type RunsOptions } from './runs-options.ts';
-export { INTERRUPTION_BUDGET } from './settlement.ts';
+export { INTERRUPTION_BUDGET, MOST_INTERRUPTIONS } from './settlement.ts';
 export type { FlowedRun, FlowQuestions, FlowSeat, StepRuns, StepStart } from './step-runs.ts';
 export type { RunsTask, StepLimits } from './task-state.ts';
 export { PAYLOAD_LIMIT, type TakenOver } from './triggers.ts';

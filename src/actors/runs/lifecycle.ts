@@ -139,6 +139,7 @@ export class Lifecycle {
     const past = run.ownPast;
     const { error } = past;
     past.interruptions++;
+    if (isExcused(error)) past.excused++;
     this.#attemptOver(run, 'interrupted', this.#clock.wallMs());
     run.task.queued++;
     this.#move(run, 'interrupted', { error });
@@ -219,6 +220,11 @@ export class Lifecycle {
     transition(run, state);
     if (run.noted) this.#journal.note(run, this.#clock.wallMs(), more);
   }
+}
+
+/** Another run ended the thread: it pays for it. */
+export function isExcused(error: ErrorData | null): boolean {
+  return error?.code === 'thread-lost-by-another';
 }
 
 function creationOf(run: Run): Partial<RunEvent> {

@@ -17,7 +17,7 @@ import type { StoredLetter, StoredRun } from '../protocol.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Intake } from './intake.ts';
 import type { LaterRuns } from './later-runs.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import { isExcused, type Lifecycle } from './lifecycle.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import type { RetryQueue } from './retry-queue.ts';
 import { Run } from './run.ts';
@@ -105,6 +105,7 @@ function runOf(stored: StoredRun, { table, limitsOf }: RestorationParts): Run {
   if (attempt > 0) {
     const past = run.ownPast;
     past.interruptions = interruptions;
+    past.excused = attempts.filter((one) => one.state === 'interrupted' && isExcused(one.error)).length;
     past.startedAtMs = startedAtMs;
     past.error = error;
     past.retryAtMs = state === 'retrying' ? stored.dueAtMs : null;

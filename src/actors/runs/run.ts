@@ -163,6 +163,8 @@ export class Run implements Linked<Run> {
 /** What only a run has that a slot took, or that is over: most of those that stand in a full queue have not. */
 export class RunPast {
   interruptions = 0;
+  /** Of these, by the doing of another run. */
+  excused = 0;
   startedAtMs: number | null = null;
   endedAtMs: number | null = null;
   durationMs: number | null = null;

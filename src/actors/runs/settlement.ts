@@ -30,10 +30,14 @@ export interface SettlementOptions {
   readonly onOver: (task: TaskState) => void;
 }
 
-/** How often a run may lose its host before it is given up: apart from its retries. */
+/** How often a run may lose its host before it is given up: apart from its retries, and where no other run is to blame. */
 export const INTERRUPTION_BUDGET = 3;
+/** And whoever is to blame: so that one which is always in bad company does not run for ever. */
+export const MOST_INTERRUPTIONS = 15;
 
 const INTERRUPTION_WAIT_MS = 50;
+/** Doublings of that wait. */
+const MOST_DOUBLINGS = 8;
 
 export class Settlement {
   readonly #options: SettlementOptions;
@@ -104,15 +108,16 @@ export class Settlement {
   }
 
   afterInterruption(run: Run): void {
-    const { interruptions, cancelling } = run.ownPast;
+    const { interruptions, excused, cancelling } = run.ownPast;
     const { gone, spec } = run.task;
+    const spent = interruptions - excused > INTERRUPTION_BUDGET || interruptions > MOST_INTERRUPTIONS;
     if (cancelling) this.end(run, 'cancelled');
     else if (gone) this.#options.lifecycle.orphaned(run);
     // It goes on from what its steps have come to: nothing was lost, however often that happens.
     else if (spec.pool === 'flow') this.#options.readmit(run);
     else if (spec.onInterrupted === 'skip') this.end(run, 'skipped');
     // Whether it is to run again is for a person to say: by a replay of the dead letter, or none.
-    else if (spec.onInterrupted === 'ask' || interruptions > INTERRUPTION_BUDGET) this.#die(run);
+    else if (spec.onInterrupted === 'ask' || spent) this.#die(run);
     else if (!this.#closed) this.#again(run);
   }
 
@@ -121,7 +126,7 @@ export class Settlement {
     const { retries, readmit } = this.#options;
     const { interruptions } = run.ownPast;
     if (interruptions === 1 || retries.full) readmit(run);
-    else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** interruptions);
+    else retries.add(run, INTERRUPTION_WAIT_MS * 2 ** Math.min(interruptions, MOST_DOUBLINGS));
   }
 
   /** A scan comes again by itself, and of a step its flow is the dead letter. */

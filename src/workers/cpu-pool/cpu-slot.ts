@@ -10,7 +10,7 @@
 
 import { AbortReason, type ExecuteOrder, type Outcome } from '../../actors/execution.ts';
 import { ColibriError, type ErrorData, fromErrorData } from '../../actors/kernel/errors.ts';
-import { failed, interrupted, stopped, succeeded } from '../outcomes.ts';
+import { bystander, failed, interrupted, stopped, succeeded } from '../outcomes.ts';
 import { BatchSignal } from './cpu-executor.ts';
 import type { OutcomeRow } from './cpu-protocol.ts';
 import { BATCH_LIMIT, type CpuRegion } from './cpu-region.ts';
@@ -153,7 +153,10 @@ export class CpuSlot {
   interrupt(cause: ErrorData): void {
     for (let index = 0; index < this.#orders.length && this.#open > 0; index++) {
       const order = this.#openOrder(index);
-      if (order !== undefined) this.#give(index, interrupted(order, cause, 0), false);
+      if (order === undefined) continue;
+      // What had not begun there cannot be what ended it.
+      const stood = this.#region?.hasBegun(index) === false;
+      this.#give(index, stood ? bystander(order, cause, 0) : interrupted(order, cause, 0), false);
     }
   }
 
@@ -257,7 +260,7 @@ export class CpuSlot {
     for (let index = 0; index < this.#orders.length; index++) {
       const order = this.#openOrder(index);
       if (order === undefined || this.#region?.hasBegun(index) !== false) continue;
-      this.#give(index, interrupted(order, cause, 0), false);
+      this.#give(index, bystander(order, cause, 0), false);
     }
   }
 

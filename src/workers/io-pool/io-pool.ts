@@ -17,7 +17,7 @@ import type { Clock } from '../../actors/kernel/clock.ts';
 import { Delivery } from '../../actors/kernel/envelope.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import { BusyMeter } from '../busy-meter.ts';
-import { blockedThread, interrupted, stopped } from '../outcomes.ts';
+import { blockedThread, bystander, interrupted, stopped } from '../outcomes.ts';
 import { type HeldOrder, HeldOrders, HoldPhase } from './held-orders.ts';
 import type { IoPoolOptions } from './io-pool-options.ts';
 import { KillReceipts } from './kill-receipts.ts';
@@ -172,8 +172,8 @@ export class IoPool implements Pool {
 
   /**
    * The thread ended. Every order still held becomes `interrupted`, but one that was told to stop has
-   * stopped, and `blockedBy`, the run for which the thread was ended, has failed. To be called before orders go to its
-   * replacement, and after the last outcome of the old one.
+   * stopped, and `blockedBy`, the run for which the thread was ended, has failed: then the others stood beside it, as did what
+   * was not sent yet. To be called before orders go to its replacement, and after the last outcome of the old one.
    */
   threadLost(cause: ErrorData, blockedBy: string | null = null): void {
     this.#stuck = false;
@@ -185,7 +185,9 @@ export class IoPool implements Pool {
       const { order, reason } = held;
       if (reason !== null) this.#give(held, stopped(order, reason, ranMs, cause));
       else if (order.run === blockedBy) this.#give(held, blockedThread(order, cause, ranMs));
-      else this.#give(held, interrupted(order, cause, ranMs));
+      else if (blockedBy !== null || held.phase === HoldPhase.Unsent) {
+        this.#give(held, bystander(order, cause, ranMs));
+      } else this.#give(held, interrupted(order, cause, ranMs));
     }
     this.wake();
   }
@@ -322,7 +324,7 @@ export class IoPool implements Pool {
       code: 'thread-lost',
       message: `expected the ${this.name} thread to ${missed}; its event loop is blocked`,
     };
-    this.#give(held, reason === null ? interrupted(order, cause, 0) : stopped(order, reason, ranMs, cause));
+    this.#give(held, reason === null ? bystander(order, cause, 0) : stopped(order, reason, ranMs, cause));
     if (first) this.#options.onStuck(cause);
   }
 
