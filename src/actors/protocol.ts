@@ -213,8 +213,8 @@ export interface QueueView {
   readonly rejected: number;
 }
 
-/** Queues that tell their sources to wait: scans of the ready queue, the pools of the journal. */
-export const PRESSED_QUEUES = ['ready', 'journal'] as const;
+/** Queues that tell their sources to wait: scans of the ready and the retry queue, the pools of the journal. */
+export const PRESSED_QUEUES = ['ready', 'retry', 'journal'] as const;
 export type PressedQueue = (typeof PRESSED_QUEUES)[number];
 
 export interface PressureView {

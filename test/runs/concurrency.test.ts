@@ -275,6 +275,41 @@ test('above the high watermark sources wait, below the low one they go on; both 
   assert.deepEqual(s.runs.pressures()[0], { queue: 'ready', isHigh: false, rises: 1 });
 });
 
+test('a retry queue that is nearly full makes scans wait, and nobody else', async () => {
+  const told: (readonly [string, boolean, number])[] = [];
+  const s = setup([SCANNED, taskSpec({ name: 'other', maxRetry: 5 })], {
+    slots: 20,
+    queues: { retry: { capacity: 10 } },
+    onPressure: (queue, isHigh, share) => told.push([queue, isHigh, share]),
+  });
+  const scans = new FakePool('scan', 2, s.runs.source('scan'));
+  s.runs.attachPool(scans);
+  const error = { code: 'handler-failed', message: 'no luck' } as const;
+  const failOne = async (): Promise<void> => {
+    s.trigger('other');
+    await s.settle();
+    s.finish(s.pool.taken.at(-1)!.run, { status: 'failed', error });
+    await s.clock.advance(10);
+  };
+  for (let count = 0; count < 8; count++) await failOne();
+  assert.deepEqual(told, []);
+  await failOne();
+  assert.deepEqual(told, [['retry', true, 0.9]]);
+  const answer = new FakeAnswer();
+  s.runs.offer({ task: 'files', items: found(0, 3) }, answer);
+  s.runs.due({ task: 'files', id: 'files@1', dueAtMs: 1, origin: 'schedule' });
+  s.trigger('other');
+  assert.deepEqual([answer.settled, scans.active, s.pool.active], [false, 0, 1]);
+  // A run that is cancelled makes room as one that is due does: nine, eight, seven.
+  s.runs.cancel(s.pool.taken[0]!.run);
+  assert.deepEqual([s.depth('retry'), answer.settled], [8, false]);
+  await s.clock.advance(925);
+  assert.deepEqual(told.at(-1), ['retry', false, 0.7]);
+  assert.deepEqual([answer.settled, scans.active], [true, 1]);
+  const view = s.runs.pressures().find(({ queue }) => queue === 'retry');
+  assert.deepEqual(view, { queue: 'retry', isHigh: false, rises: 1 });
+});
+
 test('scans do not wait for room that they take themselves', () => {
   const s = setup(
     [1, 2, 3, 4].map((n) => ({ ...SCANNED, name: `files${n}` })),

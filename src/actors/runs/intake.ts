@@ -28,6 +28,8 @@ import type { TaskState } from './task-state.ts';
 
 export interface IntakeOptions {
   readonly ready: ReadyQueue;
+  /** A queue is above its high watermark. */
+  readonly isPressed: () => boolean;
   readonly whenFull: WhenFull;
   readonly delayedCapacity: number;
   readonly delayedMaxBytes: number;

@@ -1,6 +1,6 @@
 /**
  * Offers of scans: files that were found become runs as far as there is room in the ready queue, below its
- * high watermark where it blocks. What is left is not kept
+ * high watermark, and that of the retry queue, where it blocks. What is left is not kept
  * here, because what the store knew of the files when they were offered may not be true any more: where the queue
  * blocks, the answer waits until there is room, and the source offers them anew.
  */
@@ -14,6 +14,8 @@ import type { TaskState } from './task-state.ts';
 
 export interface OffersOptions {
   readonly ready: ReadyQueue;
+  /** A queue is above its high watermark: those that can wait do. */
+  readonly isPressed: () => boolean;
   readonly whenFull: WhenFull;
   readonly nowMs: () => number;
   /** True if a run of this id is live. */
@@ -57,8 +59,8 @@ export class Offers {
 
   /** There is room again: below the low watermark, for a source that is told has a batch ready. */
   refill(): void {
-    const { ready } = this.#options;
-    if (ready.pressed || this.#waiting.length === 0 || ready.full) return;
+    const { ready, isPressed } = this.#options;
+    if (isPressed() || this.#waiting.length === 0 || ready.full) return;
     for (const { reply, answer } of this.#waiting.splice(0)) answer.ok(reply);
   }
 
@@ -69,7 +71,7 @@ export class Offers {
   }
 
   #take(task: TaskState, items: readonly FoundItem[]): OfferReply {
-    const { ready, whenFull, nowMs, isKnown, onNew, onReady, makeRoom } = this.#options;
+    const { ready, isPressed, whenFull, nowMs, isKnown, onNew, onReady, makeRoom } = this.#options;
     let accepted = 0;
     let known = 0;
     let rejected = 0;
@@ -79,7 +81,7 @@ export class Offers {
         known++;
         continue;
       }
-      if (whenFull === 'block' && (ready.pressed || ready.full)) {
+      if (whenFull === 'block' && (isPressed() || ready.full)) {
         return { accepted, known, rejected, rest: items.slice(index).map((item) => item.mark) };
       }
       if (ready.full && whenFull !== 'drop-oldest') {

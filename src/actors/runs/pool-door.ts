@@ -7,6 +7,8 @@ import type { Run } from './run.ts';
 
 export interface PoolDoorOptions {
   readonly ready: ReadyQueue;
+  /** True while those wait that make runs and can. */
+  readonly isPressed: () => boolean;
   /** True while no slot may take anything. */
   readonly isShut: () => boolean;
   /** True where a run begins only when the journal has it. */
@@ -31,10 +33,10 @@ export class PoolDoor {
 
   /** The ready queue as one pool sees it. */
   source(pool: PoolName): WorkSource {
-    const { ready, isShut: isAllShut } = this.#options;
-    // Scans are where the runs of the ready queue come from: above its high watermark none begins.
+    const { ready, isPressed, isShut: isAllShut } = this.#options;
+    // Scans are where the runs of the queues come from: above a high watermark none begins.
     const isShut =
-      pool === 'scan' ? () => isAllShut() || ready.pressed : () => isAllShut() || this.#yields(pool);
+      pool === 'scan' ? () => isAllShut() || isPressed() : () => isAllShut() || this.#yields(pool);
     return {
       peekTask: () => (isShut() ? undefined : ready.peek(pool)?.task.spec.name),
       take: () => (isShut() ? undefined : this.#take(pool)),

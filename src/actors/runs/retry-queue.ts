@@ -1,24 +1,32 @@
-/** The retry queue: failed runs that wait out their backoff. Bounded in runs and bytes; what it refuses is counted. */
+/**
+ * The retry queue: failed runs that wait out their backoff. Bounded in runs and bytes; what it refuses is counted. Nearly full it
+ * tells those to wait who make new runs and can: where much fails, more work of the same kind would fail for good.
+ */
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Run } from './run.ts';
+import { DEFAULT_WATERMARKS, Watermarks } from './watermarks.ts';
 
 export class RetryQueue {
   readonly capacity: number;
   readonly #clock: Clock;
-  readonly #isHeavy: () => boolean;
+  readonly #load: () => number;
+  readonly #water: Watermarks;
   readonly #engine: DelayEngine<Run>;
   #refused = 0;
 
-  /** `isHeavy`: runs that are not over hold as many bytes as they may, for a queue that has some already. */
+  /** `load`: share of what they may hold that the runs hold which were accepted and are not over, for a queue that has some. */
   constructor(options: {
     readonly clock: Clock;
     readonly capacity: number;
-    readonly isHeavy: () => boolean;
+    readonly load: () => number;
+    /** Its sources have to wait, or may go on. */
+    readonly onPressure: (isHigh: boolean, share: number) => void;
     readonly onDue: (run: Run) => void;
   }) {
     this.capacity = options.capacity;
-    this.#isHeavy = options.isHeavy;
+    this.#load = options.load;
+    this.#water = new Watermarks(DEFAULT_WATERMARKS, options.onPressure);
     this.#clock = options.clock;
     this.#engine = new HeapDelayEngine<Run>({
       clock: options.clock,
@@ -26,6 +34,7 @@ export class RetryQueue {
       onDue: (run) => {
         run.ownPast.retryTimer = null;
         options.onDue(run);
+        if (this.#water.isHigh) this.#measure();
       },
     });
   }
@@ -36,7 +45,19 @@ export class RetryQueue {
 
   get full(): boolean {
     const { size } = this.#engine;
-    return size >= this.capacity || (size > 0 && this.#isHeavy());
+    return size >= this.capacity || (size > 0 && this.#load() >= 1);
+  }
+
+  /** Above the high watermark, and not below the low one since. */
+  get pressed(): boolean {
+    if (!this.#water.isHigh) return false;
+    this.#measure();
+    return this.#water.isHigh;
+  }
+
+  /** How often its sources had to wait. */
+  get presses(): number {
+    return this.#water.rises;
   }
 
   /** A run was given up because the queue is full. */
@@ -50,6 +71,7 @@ export class RetryQueue {
 
   add(run: Run, waitMs: number): void {
     run.ownPast.retryTimer = this.#engine.schedule(this.#clock.monoMs() + waitMs, run);
+    if (!this.#water.isHigh) this.#measure();
   }
 
   remove(run: Run): void {
@@ -57,9 +79,15 @@ export class RetryQueue {
     if (past.retryTimer === null) return;
     this.#engine.cancel(past.retryTimer);
     past.retryTimer = null;
+    if (this.#water.isHigh) this.#measure();
   }
 
   close(): void {
     this.#engine.close();
+  }
+
+  #measure(): void {
+    const { size } = this.#engine;
+    this.#water.measure(size === 0 ? 0 : Math.max(size / this.capacity, this.#load()));
   }
 }

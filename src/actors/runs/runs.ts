@@ -101,6 +101,7 @@ export class Runs {
     });
     this.#door = new PoolDoor({
       ready: this.#ready,
+      isPressed: () => this.#isPressed,
       isShut: () => this.#closed || this.#journal.blocked,
       writesAhead: durable,
       onTaken: (run) => {
@@ -135,7 +136,13 @@ export class Runs {
     this.#retries = new RetryQueue({
       clock,
       capacity: queues.retry.capacity,
-      isHeavy: () => this.#bytes.accepted >= limits.retry,
+      load: () => this.#bytes.accepted / limits.retry,
+      onPressure: (isHigh, share) => {
+        options.onPressure?.('retry', isHigh, share);
+        if (isHigh) return;
+        this.#intake.refill();
+        this.#door.wake('scan');
+      },
       onDue: (run) => {
         this.#intake.readmit(run);
         this.#door.poolOf(run)?.wake();
@@ -172,6 +179,7 @@ export class Runs {
     });
     this.#intake = new Intake({
       ready: this.#ready,
+      isPressed: () => this.#isPressed,
       whenFull: queues.ready.whenFull,
       delayedCapacity: queues.delayed.capacity,
       delayedMaxBytes: limits.delayed,
@@ -457,10 +465,15 @@ export class Runs {
     return this.#ready.view();
   }
 
+  get #isPressed(): boolean {
+    return this.#ready.pressed || this.#retries.pressed;
+  }
+
   /** Queues whose sources wait while they are too full. */
   pressures(): PressureView[] {
     return [
       { queue: 'ready', isHigh: this.#ready.pressed, rises: this.#ready.presses },
+      { queue: 'retry', isHigh: this.#retries.pressed, rises: this.#retries.presses },
       { queue: 'journal', isHigh: this.#journal.blocked, rises: this.#journal.blocks },
     ];
   }

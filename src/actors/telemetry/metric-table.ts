@@ -108,7 +108,7 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
   colibri_queue_high_water: {
     type: 'gauge',
     labels: ['queue'],
-    help: '1 while the queue is so full that its sources wait: scans for ready, the pools for the journal.',
+    help: '1 while the queue is so full that its sources wait: scans for ready and retry, the pools for the journal.',
     read: perView((view) =>
       view.pressures.map(({ queue, isHigh }) => ({ labels: { queue }, value: isHigh ? 1 : 0 })),
     ),
