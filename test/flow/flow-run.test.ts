@@ -200,6 +200,16 @@ test('items run so many at a time; the step is over with the last one, and says 
   assert.equal(flow.detailOf(0), '1 of 4 items did not succeed, the first is item 1');
 });
 
+test('of items that did not succeed, the first of the list is named, and not the first that ended', () => {
+  const each = { concurrency: 4, onFailure: 'continue' } as const;
+  const flow = new FlowRun(graphOf(step('a', [], { each })));
+  flow.begin();
+  flow.apply({ kind: 'listed', step: 0, items: 4 });
+  for (const item of [2, 1, 3]) flow.apply(failed(0, item));
+  flow.apply(succeeded(0, 0));
+  assert.equal(flow.detailOf(0), '3 of 4 items did not succeed, the first is item 2');
+});
+
 test('the first item that fails stops the others where the step says so', () => {
   const each = { concurrency: 2, onFailure: 'stop' } as const;
   const flow = new FlowRun(graphOf(step('a', [], { each })));

@@ -210,36 +210,50 @@ class TurnPool extends FakePool implements Pool {
   }
 }
 
-test('a pool that always has work does not take every place of a bound that another pool waits for', async () => {
-  for (const shared of [
-    { groups: { g: { concurrency: 1 } } },
-    { groups: { g: { rate: { count: 1, perMs: 10, burst: 1 } } } },
-    { bounds: { concurrency: 1, ageingMs: 60_000 } },
-  ]) {
-    const s = setup(
-      [taskSpec({ name: 'cpu', kind: 'cpu', pool: 'cpu', group: 'g' }), taskSpec({ name: 'io', group: 'g' })],
-      { slots: 0, groups: {}, ...shared },
-    );
-    const pools = (['cpu', 'io'] as const).map((name) => new TurnPool(name, 4, s.runs.source(name)));
-    for (const pool of pools) s.runs.attachPool(pool);
-    const [cpu, io] = pools;
-    for (let count = 0; count < 3; count++) s.trigger('cpu');
-    s.trigger('io');
-    let ended = 0;
-    for (; io!.active === 0; ended++) {
-      assert.ok(ended < 10, 'those before it');
-      s.trigger('cpu');
-      await s.clock.advance(10);
-      for (const { run, attempt } of [...cpu!.held.values()]) {
-        cpu!.held.delete(run);
-        const end = { status: 'success', result: null, error: null, durationMs: 1, retryable: true } as const;
-        s.runs.outcome({ run, attempt, ...end });
+const SHARED_BOUNDS = [
+  { groups: { g: { concurrency: 1 } } },
+  { groups: { g: { rate: { count: 1, perMs: 10, burst: 1 } } } },
+  { bounds: { concurrency: 1, ageingMs: 60_000 } },
+];
+
+// In both orders: one of the two is always woken first.
+for (const [hungry, patient] of [
+  ['cpu', 'io'],
+  ['io', 'cpu'],
+] as const) {
+  test(`${hungry}, which always has work, does not take every place of a bound that ${patient} waits for`, async () => {
+    for (const shared of SHARED_BOUNDS) {
+      const tasks = [
+        taskSpec({ name: 'cpu', kind: 'cpu', pool: 'cpu', group: 'g' }),
+        taskSpec({ name: 'io', group: 'g' }),
+      ];
+      const s = setup(tasks, { slots: 0, groups: {}, ...shared });
+      const poolOf = (name: 'cpu' | 'io') => new TurnPool(name, 4, s.runs.source(name));
+      const [busy, other] = [poolOf(hungry), poolOf(patient)];
+      for (const pool of [busy, other]) s.runs.attachPool(pool);
+      for (let count = 0; count < 3; count++) s.trigger(hungry);
+      s.trigger(patient);
+      for (let ended = 0; other.active === 0; ended++) {
+        assert.ok(ended < 10, 'those before it');
+        s.trigger(hungry);
+        await s.clock.advance(10);
+        for (const { run, attempt } of [...busy.held.values()]) {
+          busy.held.delete(run);
+          const end = {
+            status: 'success',
+            result: null,
+            error: null,
+            durationMs: 1,
+            retryable: true,
+          } as const;
+          s.runs.outcome({ run, attempt, ...end });
+        }
+        await s.settle();
       }
-      await s.settle();
+      s.runs.destroy();
     }
-    s.runs.destroy();
-  }
-});
+  });
+}
 
 const SCANNED = taskSpec({ name: 'files', scanJson: '{"root":"/"}' });
 const found = (from: number, count: number) =>

@@ -237,6 +237,47 @@ test('a key that is over leaves its lane to another one', () => {
     }
   }
   assert.deepEqual(queue.view(), [], 'no key is kept of which there is nothing');
+  assert.deepEqual(shared.queue.view(), [], 'nor a lane that keys have shared');
+});
+
+test('a key whose last run is taken out while it waits is kept no longer, with a lane of its own or not', () => {
+  const task = taskOf({ name: 'keyed', bounds: { concurrency: null, key: byKey(1) } });
+  for (const maxKeys of [0, 1]) {
+    const { queue, push } = queueSetup({}, { maxKeys });
+    for (const key of ['x', 'y', 'z']) {
+      const run = push(task, key);
+      assert.equal(queue.keys, maxKeys);
+      queue.remove(run);
+      assert.deepEqual([queue.keys, queue.view()], [0, []]);
+    }
+  }
+});
+
+test('a run that several bounds hold back counts for the outermost alone', () => {
+  const { queue, push } = queueSetup({ concurrency: 1, groups: { g: { concurrency: 1 } } });
+  const task = taskOf({ name: 'a', group: 'g', bounds: { concurrency: 1, key: byKey(1) } });
+  for (let count = 0; count < 3; count++) push(task, 'x');
+  queue.take('io');
+  assert.deepEqual(
+    queue.view().map(({ kind, active, held }) => [kind, active, held]),
+    [
+      ['all', 1, 2],
+      ['group', 1, 0],
+      ['task', 1, 0],
+      ['key', 1, 0],
+    ],
+  );
+});
+
+test('bounds set anew leave no timer of the old ones', () => {
+  const rate = { count: 1, perMs: 1000, burst: 1 };
+  const { clock, queue, push } = queueSetup({ groups: { g: { rate } } });
+  const task = taskOf({ name: 'a', group: 'g' });
+  for (let count = 0; count < 2; count++) push(task);
+  queue.take('io');
+  assert.equal(clock.timers, 1);
+  queue.rebound({ ...NO_BOUNDS, groups: { g: { concurrency: 5 } } }, []);
+  assert.equal(clock.timers, 0);
 });
 
 /** How often the head of a list is looked at meanwhile. */

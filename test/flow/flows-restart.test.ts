@@ -1,0 +1,120 @@
+/** What a daemon after must know of flows, and what happens while one is between two states. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { journalFile } from '../store/sqlite-journal.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
+import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
+
+function rigOf(
+  t: HasAfter,
+  steps: Parameters<typeof flowDefinition>[0],
+  more: Partial<RigOptions> & { readonly timeoutMs?: number } = {},
+): FlowsRig {
+  const { timeoutMs = null, ...options } = more;
+  const rig = new FlowsRig({
+    flows: [flowDefinition(steps, { timeoutMs })],
+    file: journalFile(t),
+    ...options,
+  });
+  t.after(() => rig.close());
+  return rig;
+}
+
+test('a result that was not as expected is so for the daemon after too', async (t) => {
+  const rig = rigOf(t, [
+    step('pull', { expect: { min_rows: 2 } }),
+    step('other'),
+    step('sum', { dependsOn: ['pull', 'other'] }),
+    step('clean', { dependsOn: ['pull', 'other'], onUpstreamFailure: 'run' }),
+  ]);
+  const run = await rig.start();
+  rig.result(`${run}/pull`, [1]);
+  await rig.settle();
+  await rig.crash();
+  assert.deepEqual(rig.held, ['other']);
+  rig.finish(`${run}/other`);
+  await rig.settle();
+  assert.deepEqual(rig.held, ['clean'], 'nothing is made of it');
+  assert.deepEqual((await rig.states(run)).slice(0, 3), [
+    'pull failed not-expected',
+    'other success done',
+    'sum skipped upstream',
+  ]);
+});
+
+test('what a step says in place of its task holds for the daemon after too', async (t) => {
+  const limits = {
+    timeoutMs: 1234,
+    maxRetry: 1,
+    backoff: { kind: 'scaled', baseMs: 10, capMs: 20 },
+  } as const;
+  const rig = rigOf(t, [step('pull', { limits })]);
+  const run = await rig.start();
+  await rig.crash();
+  assert.equal(rig.pool.taken.at(-1)?.timeoutMs, 1234);
+  const error = { code: 'handler-failed', message: 'no luck' } as const;
+  rig.finish(`${run}/pull`, { status: 'failed', error, retryable: true });
+  await rig.clock.advance(20);
+  await rig.settle();
+  assert.deepEqual(rig.held, ['pull'], 'it has a retry, which its task has not');
+  rig.finish(`${run}/pull`, { status: 'failed', error, retryable: true });
+  await rig.clock.advance(20);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'failed');
+});
+
+test('the timeout of a flow is from its start, over daemons, however long it waited before', async (t) => {
+  const rig = rigOf(t, [step('pull')], { timeoutMs: 60_000 });
+  const dueAtMs = rig.clock.wallMs() + 100_000;
+  rig.runs.trigger({ task: 'f', payload: null, force: false, wait: false, dueAtMs }, { ok() {}, fail() {} });
+  await rig.settle();
+  await rig.clock.advance(100_000);
+  await rig.settle();
+  assert.deepEqual(rig.held, ['pull']);
+  await rig.clock.advance(40_000);
+  await rig.crash();
+  await rig.clock.advance(15_000);
+  await rig.settle();
+  assert.equal(rig.pool.aborted.length, 0);
+  await rig.clock.advance(6000);
+  await rig.settle();
+  assert.deepEqual(
+    rig.pool.aborted.map((one) => one.slice(one.indexOf('/'))),
+    ['/pull'],
+  );
+});
+
+test('an end that comes while the store is asked is seen by the same sweep', async (t) => {
+  let lossy = false;
+  const rig = rigOf(t, [step('pull'), step('sum', { dependsOn: ['pull'] })], { isLost: () => lossy });
+  const run = await rig.start();
+  const old = structuredClone(rig.store.flowSteps({ flows: [run], after: 0 }));
+  lossy = true;
+  rig.finish(`${run}/pull`);
+  await rig.settle();
+  lossy = false;
+  const { flowSteps } = rig.store;
+  rig.store.flowSteps = () => {
+    rig.store.flowSteps = flowSteps;
+    return old;
+  };
+  rig.flows.sweep();
+  await rig.settle();
+  assert.deepEqual(rig.held, ['sum']);
+});
+
+test('items that wait for room when the flow is cancelled are never made', async (t) => {
+  const each = { list: '{{ payload.items }}', concurrency: 200, onFailure: 'stop' } as const;
+  const rig = rigOf(t, [step('one', { each, with: { id: '{{ item }}' } })], { ready: 1, slots: 1 });
+  const run = await rig.start('f', { items: Array.from({ length: 200 }, (_, item) => item) });
+  const { unfinished } = rig.runs;
+  assert.ok(unfinished < 100, `${unfinished} of them have room`);
+  rig.runs.cancel(run);
+  await rig.settle();
+  for (const one of [...rig.pool.held.keys()]) rig.finish(one, { status: 'cancelled' });
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'cancelled');
+  const steps = rig.store.flowSteps({ flows: [run], after: 0 }).steps.map(({ state }) => state);
+  assert.ok(steps.length < unfinished + 1 && steps.every((state) => state === 'cancelled'), steps.join());
+  assert.equal(rig.runs.unfinished, 0);
+});
