@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { StatusDocument } from '../../src/actors/control/documents.ts';
-import { flowConfig, orderViolations, randomGraphs } from './graphs.ts';
+import { CANCELLED, flowConfig, orderViolations, randomGraphs } from './graphs.ts';
+import { cancel } from './load.ts';
 import { buildProgram } from './program.ts';
 import { Random } from './random.ts';
 import { Stage } from './stage.ts';
@@ -58,7 +59,8 @@ test('flows at random, under a daemon that is killed: each step ends with a reas
       await inspection.afterStart(victim.control, victim.spawnedAtMs);
       if (life < KILLS) {
         for (let count = 0; count < RUNS_A_LIFE; count++) {
-          await stage.trigger(victim, random.pick(graphs).flow);
+          const run = await stage.trigger(victim, random.pick(graphs).flow);
+          if (random.between(1, 100) <= CANCELLED) await cancel(victim.control, run);
         }
         await passed(random.between(0, LATEST_MS));
       } else {

@@ -6,7 +6,7 @@
  *   cause     a step runs after a failure only where it is to
  *   end       every step of a run that is over has ended, with a reason that nothing was lost by
  */
-import type { FlowStepDocument } from '../../src/actors/control/flow-routes.ts';
+import type { FlowDocument } from '../../src/actors/control/flow-routes.ts';
 import type { EffectInput } from './handlers/effect.ts';
 import { type LedgerLine, LedgerMark } from './ledger.ts';
 import type { Random } from './random.ts';
@@ -50,6 +50,9 @@ const POLICIES = ['skip', 'skip', 'run', 'fail'] as const;
 const MAX_RETRY = 2;
 /** One run in so many of such a step fails for good. */
 const MISFORTUNE = 5;
+
+/** Of a hundred runs of such flows: cancelled while they run. */
+export const CANCELLED = 15;
 
 export function randomGraphs(random: Random, { count, most }: { count: number; most: number }): Graph[] {
   return Array.from({ length: count }, (_, index) => randomGraph(random, `graph-${index}`, most));
@@ -149,8 +152,10 @@ export function orderViolations(graphs: readonly Graph[], lines: Iterable<Ledger
 /** Of a run that is over. */
 export function stepViolations(
   { steps: written }: Graph,
-  { run, steps }: { readonly run: string; readonly steps: readonly FlowStepDocument[] | null },
+  { run, state: flowState, steps }: Pick<FlowDocument, 'run' | 'state' | 'steps'>,
 ): Violation[] {
+  // Cancelled before it began.
+  if (flowState === 'cancelled' && steps?.every(({ reason }) => reason === null)) return [];
   const found: Violation[] = [];
   const say = (text: string) => found.push({ rule: 'step-end', text: `${run}: ${text}` });
   const stateOf = new Map((steps ?? []).map(({ step, state }) => [step, state]));
@@ -159,6 +164,8 @@ export function stepViolations(
     const told = `${step} is ${state}, ${reason}`;
     if (!TERMINAL.has(state) || reason === null) say(told);
     else if (reason === 'run-lost' || reason === 'task-removed' || reason === 'run-cancelled') say(told);
+    // The whole flow was: nothing else is to be said of it.
+    if (reason === 'flow-cancelled' && state === 'cancelled') continue;
     const spec = written.find(({ task }) => task === step);
     const lacks = spec?.dependsOn.some((name) => stateOf.get(name) !== 'success') === true;
     const stays = lacks && spec?.policy !== 'run';

@@ -4,7 +4,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import type { ControlClient } from '../../src/main/cli/client.ts';
 import type { Inbox } from './files.ts';
-import type { Graph } from './graphs.ts';
+import { CANCELLED, type Graph } from './graphs.ts';
 import type { Random } from './random.ts';
 import { nextTrigger } from './workload.ts';
 
@@ -92,12 +92,19 @@ export class Load {
         const body = nextTrigger(random, graphs);
         const { run } = (await control.post('/trigger', { body })) as { run: string };
         acknowledged.add(run);
+        if (graphs.some(({ flow }) => flow === body.task)) await this.#maybeCancel(run, random);
       } catch (error) {
         this.#refused(error);
         await passed(REFUSED_MS);
       }
       await passed(random.between(PAUSE_MS.least, PAUSE_MS.most));
     }
+  }
+
+  async #maybeCancel(run: string, random: Random): Promise<void> {
+    if (random.between(1, 100) > CANCELLED) return;
+    await passed(random.between(PAUSE_MS.least, PAUSE_MS.most));
+    await cancel(this.#options.control, run);
   }
 
   async #feed(random: Random): Promise<void> {
@@ -112,5 +119,14 @@ export class Load {
     const code = error instanceof ColibriError ? error.code : 'unknown';
     refusals.set(code, (refusals.get(code) ?? 0) + 1);
     if (!EXPECTED.has(code)) onUnexpected(`${code}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Of a run that may be over by now. */
+export async function cancel(control: ControlClient, run: string): Promise<void> {
+  try {
+    await control.post(`/runs/${encodeURIComponent(run)}/cancel`, {});
+  } catch (error) {
+    if (!(error instanceof ColibriError) || error.code !== 'no-such-run') throw error;
   }
 }

@@ -247,9 +247,10 @@ test('a step that begins before what it waits for is over is seen, and one that 
   assert.equal(found(of(last, 'begin'), of(item, 'cut')), 0);
   assert.equal(found(of(last, 'begin'), of('f@b/items[0]', 'begin')), 0);
 
+  let state = 'failed';
   const ends = (...told: readonly (readonly [string, string, string | null])[]) => {
     const steps = told.map(([name, state, reason]) => ({ step: name, state, reason }) as FlowStepDocument);
-    return stepViolations(graph, { run: 'f@a', steps }).length;
+    return stepViolations(graph, { run: 'f@a', state, steps }).length;
   };
   const done = ['success', 'done'] as const;
   const upstream = ['skipped', 'upstream'] as const;
@@ -264,4 +265,10 @@ test('a step that begins before what it waits for is over is seen, and one that 
     1,
   );
   assert.equal(ends(['one', ...done]), 1);
+  state = 'cancelled';
+  const cancelled = ['cancelled', 'flow-cancelled'] as const;
+  assert.equal(ends(failed, ['two', ...upstream], ['items', ...cancelled], ['last', ...cancelled]), 0);
+  const never = ['pending', null] as const;
+  assert.equal(ends(['one', ...never], ['two', ...never], ['items', ...never], ['last', ...never]), 0);
+  assert.equal(ends(['one', ...done], ['two', ...never], ['items', ...cancelled], ['last', ...cancelled]), 1);
 });

@@ -96,8 +96,8 @@ export function endViolations({ run, view, after, doomed }: Omit<Look, 'before'>
         },
       ];
     default:
-      // Of a list that is given up, an item is cut wherever it is.
-      return last === 'nothing' || (view.state === 'cancelled' && run.endsWith(']'))
+      // Of a flow, or a list, that is given up, a step is cut wherever it is.
+      return last === 'nothing' || (view.state === 'cancelled' && run.includes('/'))
         ? []
         : [{ rule: 'done-but-dropped', text: `${run}: ${view.state}, and its ledger ends with ${last}` }];
   }
