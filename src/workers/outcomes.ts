@@ -54,7 +54,7 @@ export function blockedThread(order: OrderId, cause: ErrorData, durationMs: numb
 
 /** The thread ended by the doing of another run, or before this one had begun on it. */
 export function bystander(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
-  const message = 'another run ended the thread that held the run; the run is not to blame';
+  const message = 'the thread ended by the doing of another run, or before this one had begun on it';
   const error: ErrorData = { code: 'thread-lost-by-another', message, cause };
   return ended(order, 'interrupted', error, durationMs, true);
 }

@@ -137,6 +137,25 @@ test('the run for which the thread was ended has failed; the others are not to b
   assert.deepEqual(pool.inFlight, []);
 });
 
+test('where nobody knows for which run the thread was ended, only what was not sent is not to blame', async () => {
+  const { pool, ready, answers, outcomes } = rig({ slots: 3 });
+  ready.push(order('sent'));
+  pool.wake();
+  await turn();
+  answers.push(Delivery.Full);
+  ready.push(order('unsent'));
+  pool.wake();
+  await turn();
+  pool.threadLost({ code: 'thread-lost', message: 'gone' });
+  assert.deepEqual(
+    outcomes.map(({ run, status, error }) => [run, status, error?.code]),
+    [
+      ['sent', 'interrupted', 'thread-lost'],
+      ['unsent', 'interrupted', 'thread-lost-by-another'],
+    ],
+  );
+});
+
 test('a full mailbox: the letter is held whole, offered again, and never lost or sent twice', async () => {
   const { pool, clock, ready, sent, answers } = rig();
   answers.push(Delivery.Full, Delivery.Full, Delivery.Closed);
@@ -182,6 +201,7 @@ test('an order that finds no room for its whole timeout is interrupted, and the 
   assert.equal(outcomes.length, 0);
   await clock.advance(1001);
   assert.equal(outcomes[0]?.status, 'interrupted');
+  assert.equal(outcomes[0]?.error?.code, 'thread-lost-by-another', 'it never was there');
   assert.equal(outcomes.length, 1);
   assert.equal(stuck.length, 1);
   assert.match(stuck[0]?.message ?? '', /room for run a of task task within 1000 ms/);

@@ -45,7 +45,8 @@ export const ERROR_CODES = {
   'store-unavailable':
     'The journal cannot be written just now, so nothing can be accepted for keeping; the message says why.',
   'thread-lost': 'The thread that held the run ended; the run itself is not to blame.',
-  'thread-lost-by-another': 'Another run ended the thread that held the run, or kept its event loop blocked.',
+  'thread-lost-by-another':
+    'The thread that held the run ended by the doing of another run, or before this one had begun on it.',
   timeout: 'The run took longer than its timeout.',
   usage: 'The command line is wrong; --help shows the right form.',
   'worker-lost':
