@@ -1,6 +1,7 @@
 /** Flows of an app: tasks that wait for each other, with typed results. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppConfig } from '../../src/main/library/app-config.ts';
 import { library } from './library.ts';
 
 const { App, ColibriError, ConfigInvalid } = library;
@@ -96,6 +97,18 @@ test('what is wrong with a flow is said where it is defined', (t) => {
   refused(() => app.flow('f', [files]), /step files: task: expected a task with one run/);
   const failure = { task: a, with: { x: '{{ steps.a.result }}' } };
   refused(() => app.flow('f', [a], { onFailure: failure }), /flow f: onFailure.with.x: /);
+});
+
+test('what is said of a task is not said again for each flow that it is in', () => {
+  const config = new AppConfig({ shutdown: { graceSeconds: 5 } }, Date.now);
+  const name = config.add({ name: 'slow', timeoutSeconds: 60 }, () => 1);
+  const told = () => [...config.warnings].map(({ message }) => message);
+  const before = told();
+  assert.equal(before.length, 1);
+  const steps = [{ task: name, settings: {}, with: undefined }];
+  config.addFlow('one', { steps, failure: null, options: {} });
+  config.addFlow('two', { steps, failure: null, options: {} });
+  assert.deepEqual(told(), before);
 });
 
 test('lists, guards, limits of a step, what it is given in place of the payload, and of what failed', async (t) => {

@@ -324,6 +324,43 @@ test('a retry queue that is nearly full makes scans wait, and nobody else', asyn
   assert.deepEqual(view, { queue: 'retry', isHigh: false, rises: 1 });
 });
 
+test('a retry queue has room again when a run of it is due, or is cancelled, whether a pool asks or not', async () => {
+  for (const isCancelled of [true, false]) {
+    const told: boolean[] = [];
+    const s = setup([SCANNED, taskSpec({ name: 'other', maxRetry: 5 })], {
+      slots: 3,
+      queues: { retry: { capacity: 3 } },
+      onPressure: (_, isHigh) => told.push(isHigh),
+    });
+    for (let count = 0; count < 3; count++) s.trigger('other');
+    const runs = [...s.pool.held.keys()];
+    for (const run of runs) {
+      s.finish(run, { status: 'failed', error: { code: 'handler-failed', message: 'no luck' } });
+    }
+    const answer = new FakeAnswer();
+    s.runs.offer({ task: 'files', items: found(0, 1) }, answer);
+    s.pool.slots = 0;
+    assert.deepEqual([told, answer.settled], [[true], false]);
+    if (isCancelled) s.runs.cancel(runs[0]!);
+    else await s.clock.advance(5000);
+    assert.deepEqual([told, answer.settled], [[true, false], true]);
+  }
+});
+
+test('a retry queue whose runs hold as many bytes as they may is nearly full', () => {
+  const told: string[] = [];
+  const limits = { ready: 1e9, retry: 1000, delayed: 1e9, deadLetters: 1e9, journal: 1e9 };
+  const s = setup([taskSpec({ name: 'other', maxRetry: 5 })], {
+    byteLimits: limits,
+    onPressure: (queue) => told.push(queue),
+  });
+  s.trigger('other', { payload: JSON.stringify('x'.repeat(2000)) });
+  assert.deepEqual(told, [], 'none of it waits to be tried again');
+  const [run] = s.pool.held.keys();
+  s.finish(run!, { status: 'failed', error: { code: 'handler-failed', message: 'no luck' } });
+  assert.deepEqual(told, ['retry']);
+});
+
 test('scans do not wait for room that they take themselves', () => {
   const s = setup(
     [1, 2, 3, 4].map((n) => ({ ...SCANNED, name: `files${n}` })),

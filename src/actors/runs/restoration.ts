@@ -105,7 +105,7 @@ function runOf(stored: StoredRun, { table, limitsOf }: RestorationParts): Run {
   if (attempt > 0) {
     const past = run.ownPast;
     past.interruptions = interruptions;
-    past.excused = attempts.filter((one) => one.state === 'interrupted' && isExcused(one.error)).length;
+    past.excused = attempts.filter((one) => isExcused(one.error)).length;
     past.startedAtMs = startedAtMs;
     past.error = error;
     past.retryAtMs = state === 'retrying' ? stored.dueAtMs : null;
