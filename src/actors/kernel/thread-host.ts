@@ -40,7 +40,7 @@ const SAMPLE_EVERY_MS = 250;
 /** Nobody waits for the thread when nothing was sent to it for so long. */
 const QUIET_MS = 1500;
 /** Collections are to be a small part of what an idle process takes. */
-const TIDYING = { busyEveryMs: 10_000, firstEveryMs: 90_000, idleGrownBytes: 2 ** 20 };
+const TIDYING = { busyEveryMs: 4000, firstEveryMs: 90_000, idleGrownBytes: 2 ** 20 };
 
 /** @throws `internal` on a thread that no link started */
 export function runThreadHost(options: ThreadHostOptions): ActorSystem {

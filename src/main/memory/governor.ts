@@ -26,10 +26,12 @@ import { threadsThatFit } from './thread-room.ts';
 const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
 /** Fewer resident pages of files than this are what is in use. */
 const FILE_PAGES_KEPT = 4 * 2 ** 20;
-/** The same beyond the budget: what is in use comes back at once, and costs faults. */
-const FILE_PAGES_KEPT_BEYOND = 2 * 2 ** 20;
+/** The same near the budget: what is in use comes back at once, and costs faults. */
+const FILE_PAGES_KEPT_NEAR = 2 * 2 ** 20;
 /** Growth of main's heap that is worth a collection when nobody waits; of the whole, that is worth a trim. */
 const GROWN_BYTES = 2 ** 20;
+/** Growth of main's heap that is worth one in the middle of work: more than the room for new objects. */
+const GROWN_MUCH_BYTES = 4 * 2 ** 20;
 /** Nobody waits when nothing was executed for so long. */
 const QUIET_MS = 1500;
 /** Between two collections that were not asked for by the budget. */
@@ -47,8 +49,10 @@ const NEAR = 0.95;
 const ROOM = 0.8;
 /** Between two steps near the budget, so that each can show what it does. */
 const NEAR_EVERY_MS = 2000;
-/** Between two collections near the budget: each stops the threads for some 30 ms. */
+/** Between two collections near the budget: each stops main for some 30 ms, and the other threads as long. */
 const NEAR_COLLECT_MS = 15_000;
+/** The same in the middle of work, where main's heap has grown much: less than a hundredth of main's time. */
+const BUSY_COLLECT_EVERY_MS = 2500;
 /** A cpu thread that starts touches some 15 MB of pages of files within so long. */
 const STARTING_MS = 1000;
 /** There must have been room for so long before something is made larger. */
@@ -77,6 +81,7 @@ export class MemoryGovernor {
   /** When a cpu thread last began to start. */
   #startingMono = Number.NEGATIVE_INFINITY;
   #runningSeen = 0;
+  #endedSeen = 0;
   /** Cpu threads, since the last collection of main. */
   #threadsEnded = false;
   #narrow = false;
@@ -139,9 +144,9 @@ export class MemoryGovernor {
   }
 
   #look(): void {
-    const { budgetBytes, active, cpu } = this.#options;
+    const { budgetBytes, cpu } = this.#options;
     const nowMono = this.#clock.monoMs();
-    if (active() > 0) this.#activeMono = nowMono;
+    if (this.#hasWorked()) this.#activeMono = nowMono;
     if (cpu.running < this.#runningSeen) this.#threadsEnded = true;
     this.#runningSeen = cpu.running;
     this.#optimise?.look(nowMono);
@@ -151,8 +156,17 @@ export class MemoryGovernor {
     if (near) this.#shrink(nowMono, memory);
     else this.#grow(nowMono, memory);
     if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
+    else if (memory.rss > ROOM * budgetBytes) this.#collectBusily(nowMono);
     if (near || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
     else this.#arm(this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
+  }
+
+  /** Runs may come and go between two looks: thousands a second, and none at the moment of a look. */
+  #hasWorked(): boolean {
+    const { active, ended } = this.#options;
+    const before = this.#endedSeen;
+    this.#endedSeen = ended();
+    return active() > 0 || this.#endedSeen !== before;
   }
 
   /** To the middle of a second, with all else that wakes an idle process; not when tasks are due. */
@@ -172,7 +186,8 @@ export class MemoryGovernor {
       this.#anonFloor = left.anon;
       return left;
     }
-    if (memory.file <= (memory.rss > budgetBytes ? FILE_PAGES_KEPT_BEYOND : FILE_PAGES_KEPT)) return memory;
+    if (memory.file <= (memory.rss > NEAR * budgetBytes ? FILE_PAGES_KEPT_NEAR : FILE_PAGES_KEPT))
+      return memory;
     this.#releasePages();
     return readMemory();
   }
@@ -201,6 +216,12 @@ export class MemoryGovernor {
     const isFirst = this.#collections < FIRST_COLLECTIONS && sinceMs >= FIRST_COLLECT_EVERY_MS;
     if (isFirst || this.#threadsEnded || this.#hasGrown) this.#collect(nowMono);
     else this.#heapFloor = Math.min(this.#heapFloor, this.#options.heldBytes());
+  }
+
+  /** V8 lets a heap that lives on short garbage grow by 8 MB before it collects, and keeps the pages then. */
+  #collectBusily(nowMono: number): void {
+    if (nowMono - this.#collectedMono < BUSY_COLLECT_EVERY_MS) return;
+    if (this.#options.heldBytes() - this.#heapFloor >= GROWN_MUCH_BYTES) this.#collect(nowMono);
   }
 
   get #hasGrown(): boolean {

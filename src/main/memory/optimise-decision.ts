@@ -4,7 +4,7 @@
  */
 
 /** Runs a second. */
-const FAST_RATE = 1000;
+const FAST_RATE = 4000;
 const KEEP_MS = 60_000;
 
 export interface OptimiseOptions {
