@@ -344,6 +344,11 @@ test('code is optimised while runs end fast and for a minute after, or where use
     await clock.advance(250);
   }
   assert.equal(switched(), 'plain', '2,000 runs a second');
+  for (let second = 0; second < 10; second++) {
+    state.ended += 2000;
+    await clock.advance(1000);
+  }
+  assert.equal(switched(), 'plain', '2,000 runs at one instant of each second');
   for (let look = 0; look < 8; look++) {
     state.ended += 2000;
     await clock.advance(250);

@@ -81,6 +81,17 @@ test('a heap that grows fast is collected more often, and no more than four time
   assert.ok(state.collected.length >= 18 && state.collected.length <= 20, `${state.collected.length}`);
 });
 
+test('how often a heap that grows fast is collected may be said apart', () => {
+  const { state, tidier } = rig({ busyEveryMs: 4000, fastEveryMs: 2500 });
+  rest({ state, tidier }, 10_000);
+  state.collected.length = 0;
+  for (; state.mono < 40_000; state.mono += 10) {
+    state.heap += MB / 10;
+    tidier.worked();
+  }
+  assert.ok(state.collected.length >= 11 && state.collected.length <= 12, `${state.collected.length}`);
+});
+
 test('where memory is short it collects at once, whatever was before', () => {
   const { state, tidier } = rig();
   tidier.collect();

@@ -8,6 +8,8 @@ import { GarbageCollector } from './collect-garbage.ts';
 export interface TidierOptions {
   /** At least so long between two collections in the middle of work. */
   readonly busyEveryMs: number;
+  /** The same for a heap that has grown by 5 MB. Default a quarter of it. */
+  readonly fastEveryMs?: number;
   /** Between the first few collections, of which the second and third only free code. Default 1000. */
   readonly firstEveryMs?: number;
   /** Growth that is worth a collection while there is nothing to do. Default half a MB. */
@@ -33,6 +35,7 @@ const FIRST_EVERY_MS = 1000;
 
 export class Tidier {
   readonly #busyEveryMs: number;
+  readonly #fastEveryMs: number;
   readonly #firstEveryMs: number;
   readonly #idleGrownBytes: number;
   readonly #heldBytes: () => number;
@@ -45,6 +48,7 @@ export class Tidier {
 
   constructor(options: TidierOptions) {
     this.#busyEveryMs = options.busyEveryMs;
+    this.#fastEveryMs = options.fastEveryMs ?? options.busyEveryMs / FAST_SHARE;
     this.#firstEveryMs = options.firstEveryMs ?? FIRST_EVERY_MS;
     this.#idleGrownBytes = options.idleGrownBytes ?? IDLE_GROWN_BYTES;
     const collector = new GarbageCollector();
@@ -64,8 +68,7 @@ export class Tidier {
     const everyMs = this.#isFirst ? Math.min(this.#firstEveryMs, this.#busyEveryMs) : this.#busyEveryMs;
     const nowMono = this.#monoMs();
     const sinceMs = nowMono - this.#lookedMono;
-    if (sinceMs >= this.#busyEveryMs / FAST_SHARE && this.#grownBytes >= FAST_GROWN_BYTES)
-      return this.collect();
+    if (sinceMs >= this.#fastEveryMs && this.#grownBytes >= FAST_GROWN_BYTES) return this.collect();
     if (sinceMs < everyMs) return;
     if (this.#isFirst || this.#grownBytes >= GROWN_BYTES) this.collect();
     else this.#lookedMono = nowMono;

@@ -3,8 +3,13 @@
  * code would not be noticed, above it the runtime itself is what runs, for that moment and some time after it.
  */
 
-/** Runs a second. */
-const FAST_RATE = 4000;
+/**
+ * Runs a second. At 2,000 that a schedule makes, compilers take 3 MB more of pages of files, 1.5 MB more of malloc, and a
+ * tenth more processor time than what they make saves.
+ */
+const FAST_RATE = 2500;
+/** Over at least so long: what is due at one instant is no rate. */
+const MEASURE_MS = 1000;
 const KEEP_MS = 60_000;
 
 export interface OptimiseOptions {
@@ -32,11 +37,14 @@ export class OptimiseDecision {
 
   look(nowMono: number): void {
     const { ended, runsUserCode, setOptimising } = this.#options;
-    const seconds = (nowMono - this.#lookedMono) / 1000;
-    const since = ended() - this.#endedSeen;
-    this.#lookedMono = nowMono;
-    this.#endedSeen += since;
-    if (since > FAST_RATE * seconds) this.#fastMono = nowMono;
+    const sinceMs = nowMono - this.#lookedMono;
+    if (sinceMs < MEASURE_MS && this.#on !== null) return;
+    if (sinceMs >= MEASURE_MS) {
+      const since = ended() - this.#endedSeen;
+      this.#lookedMono = nowMono;
+      this.#endedSeen += since;
+      if (1000 * since > FAST_RATE * sinceMs) this.#fastMono = nowMono;
+    }
     const on = runsUserCode || nowMono - this.#fastMono < KEEP_MS;
     if (on === this.#on) return;
     this.#on = on;
