@@ -297,6 +297,12 @@ test('runs that come and go between two looks are work', async () => {
   assert.ok(!state.done.includes('collect'), 'it is not quiet');
   await clock.advance(10_000);
   assert.ok(state.done.includes('collect'), 'it is now');
+  state.looks = 0;
+  for (let second = 0; second < 10; second++) {
+    state.ended++;
+    await clock.advance(1000);
+  }
+  assert.ok(state.looks <= 11, `${state.looks} looks with a run a second`);
   governor.stop();
 });
 

@@ -34,6 +34,8 @@ const GROWN_BYTES = 2 ** 20;
 const GROWN_MUCH_BYTES = 4 * 2 ** 20;
 /** Nobody waits when nothing was executed for so long. */
 const QUIET_MS = 1500;
+/** Runs that ended between two looks: so many are work. A task a second is none. */
+const WORK_RUNS = 20;
 /** Between two collections that were not asked for by the budget. */
 const COLLECT_EVERY_MS = 10_000;
 /** The same when cpu threads have ended: 4 MB of each stay with the process until main collects. */
@@ -166,7 +168,7 @@ export class MemoryGovernor {
     const { active, ended } = this.#options;
     const before = this.#endedSeen;
     this.#endedSeen = ended();
-    return active() > 0 || this.#endedSeen !== before;
+    return active() > 0 || this.#endedSeen - before >= WORK_RUNS;
   }
 
   /** To the middle of a second, with all else that wakes an idle process; not when tasks are due. */
