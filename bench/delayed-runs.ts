@@ -100,7 +100,7 @@ async function watch(dir: string, count: number): Promise<Watched> {
 
 /** The id of a run says when it is due, with a number that tells those of one instant apart behind it. */
 function fill(file: string, count: number, dueOf: (index: number) => number): void {
-  const retention = { runs: 10_000, results: 200, resultTtlMs: 1e9, maxBytes: 1e9 };
+  const retention = { runs: 10_000, results: 200, resultTtlMs: 1e9, fileBytes: 1e12, maxBytes: 1e9 };
   const store = new SqliteStore({ file, durability: 'process', nowMs: Date.now, retention });
   try {
     store.open(`bench ${count}`, 0);

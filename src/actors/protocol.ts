@@ -5,6 +5,7 @@
 import type { AbortReason, ExecuteOrder, Outcome, PoolName } from './execution.ts';
 import type { ErrorData } from './kernel/errors.ts';
 import type { MailboxPolicy } from './kernel/index.ts';
+import type { Expectation } from './results/expectation.ts';
 import type { BoundKind } from './runs/bounds.ts';
 import type { RunState } from './runs/run-states.ts';
 
@@ -588,6 +589,20 @@ export interface AuditEntry {
 }
 
 /** Keeper of what has happened. */
+export interface ResultPart {
+  readonly value?: unknown;
+  /** How many steps of the way there are, and what is at the last of them. */
+  readonly found: number;
+  readonly got: string;
+}
+
+export interface Judgement {
+  /** Why the result is not as expected; null: it is. */
+  readonly unmet: string | null;
+  /** What the next one is compared with. */
+  readonly measure: number | null;
+}
+
 export type StoreMessages = {
   /**
    * First of all, in each life of its thread. `boot`: of this daemon; `kept`: ordinal of the last transition that it
@@ -625,6 +640,13 @@ export type StoreMessages = {
   'flow-steps': { body: StepsPlace; reply: { steps: readonly StoredStep[]; next: StepsPlace | null } };
   /** In their order; null where it is not kept. A result of nothing is the text `null`. */
   results: { body: { runs: readonly string[] }; reply: { results: readonly (string | null)[] } };
+  /** What is at a place within the file of a result; undefined where nothing is. Fails with `input-invalid`. */
+  'result-part': { body: { file: string; path: readonly (string | number)[] }; reply: ResultPart };
+  /** The result in a file held against what is expected of it. Fails with `input-invalid`. */
+  'judge-result': {
+    body: { file: string; expectation: Expectation; lastGood: number | null };
+    reply: Judgement;
+  };
   /** Passes on to `runs` what is not marked yet; sums up what became of all. */
   offer: { body: OfferBody; reply: OfferReply };
   /** Bytes it holds: of runs that are over, of runs that are not, of the marks of files. */

@@ -28,6 +28,8 @@ import {
   type TelemetryMessages,
   ThreadName,
 } from '../actors/protocol.ts';
+import { ResultFolder, type ResultFolderOptions } from '../actors/results/result-folder.ts';
+import { ResultRoom } from '../actors/results/result-room.ts';
 import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
 import {
   BegunRun,
@@ -122,6 +124,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const router = new Router();
   const mark = new SharedMark();
   const begun = new BegunRun();
+  const results = resultFolder(options);
   const system = new ActorSystem({
     thread: ThreadName.Main,
     placement: PLACEMENT,
@@ -182,6 +185,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       slots: config.pools.io.slots,
       clock,
       mark,
+      results: results === null ? null : new ResultFolder(results),
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
       onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
@@ -290,6 +294,8 @@ export function wireDaemon(options: WiringOptions): Wiring {
         results: async (of) => (await store.ask('results', { runs: of })).results,
         list: (filter) => store.ask('list', filter),
         show: (run) => store.ask('show', { run }),
+        part: (file, path) => store.ask('result-part', { file, path }),
+        judge: (file, expectation, lastGood) => store.ask('judge-result', { file, expectation, lastGood }),
       },
       budgetBytes: config.memory.budgetBytes,
       log,
@@ -303,7 +309,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         file: (start) =>
           (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
           startThread('host', start),
-        workerData: { settings: hostSettings(options, mark, begun) },
+        workerData: { settings: hostSettings(options, { mark, begun, results }) },
         resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
@@ -378,7 +384,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       idleMs: config.pools.cpu.idleMs,
       graceMs: GRACE_MS.cpu,
       source: runs.source('cpu'),
-      workerData: { modules: config.modules, mark: mark.memory },
+      workerData: { modules: config.modules, mark: mark.memory, results },
       clock: systemClock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
@@ -408,10 +414,18 @@ export function wireDaemon(options: WiringOptions): Wiring {
   }
 }
 
+/** Null: there is no folder, or none is wanted. Half of its room is for results of the past, the rest for those that are in use. */
+function resultFolder({ config, embedded }: WiringOptions): ResultFolderOptions | null {
+  const { stateDir, retention, store } = config;
+  const hasFolder = embedded == null || store.kind !== 'memory';
+  if (retention.resultFilesBytes === 0 || !hasFolder) return null;
+  const { memory } = new ResultRoom(retention.resultFilesBytes);
+  return { dir: join(stateDir, 'results'), capacityBytes: retention.resultFilesBytes, room: memory };
+}
+
 function hostSettings(
   { config, pretty, colours }: WiringOptions,
-  mark: SharedMark,
-  begun: BegunRun,
+  { mark, begun, results }: { mark: SharedMark; begun: BegunRun; results: ResultFolderOptions | null },
 ): HostSettings {
   const { sizing, slots } = config.pools.io;
   return {
@@ -424,11 +438,16 @@ function hostSettings(
     store: {
       ...config.store,
       file: join(config.stateDir, 'journal.db'),
-      retention: { ...config.retention, maxBytes: historyBytes(config) },
+      retention: {
+        ...config.retention,
+        maxBytes: historyBytes(config),
+        fileBytes: Math.floor(config.retention.resultFilesBytes / 2),
+      },
     },
     mark: mark.memory,
     control: { socketPath: join(config.stateDir, 'control.sock') },
     io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
+    results,
     modules: config.modules,
     begun: begun.memory,
   };

@@ -7,24 +7,38 @@
  * exists.
  */
 import { ColibriError } from '../actors/kernel/errors.ts';
+import { FILE_RESULT_BYTES, MESSAGE_RESULT_BYTES } from '../actors/results/result-reference.ts';
 
-/** The longest result kept of one run, in bytes of JSON text: 256 KiB. */
-export const RESULT_LIMIT_BYTES = 256 * 1024;
+/** The longest result that travels with its run, in bytes of JSON text; longer ones go to a file where there may be any. */
+export const RESULT_LIMIT_BYTES = MESSAGE_RESULT_BYTES;
 
 const DEPTH_LIMIT = 500;
 
 /** JSON text of `value`; `undefined` becomes `null`. Throws `result-not-json`, also for what getters throw. */
 export function resultText(value: unknown): string {
+  return checkedText(value, RESULT_LIMIT_BYTES) ?? 'null';
+}
+
+/** As `resultText`. Null: the text is too long to travel, and `value` belongs into a file. */
+export function messageText(value: unknown): string | null {
+  return checkedText(value, FILE_RESULT_BYTES);
+}
+
+/** Null: above what travels, and not above `limit`. */
+function checkedText(value: unknown, limit: number): string | null {
   if (value === undefined || value === null) return 'null';
   try {
-    if (typeof value === 'object' || typeof value === 'string') new Walk().visit(value, 'result', 0);
-    else refuseScalar(value, 'result');
+    if (typeof value === 'object' || typeof value === 'string') {
+      const walk = new Walk(limit);
+      walk.visit(value, 'result', 0);
+      if (walk.length > RESULT_LIMIT_BYTES) return null;
+    } else refuseScalar(value, 'result');
     const text = JSON.stringify(value) ?? 'null';
-    if (text.length * 3 > RESULT_LIMIT_BYTES) {
-      const bytes = Buffer.byteLength(text);
-      if (bytes > RESULT_LIMIT_BYTES) throw tooLong(`${bytes} bytes`);
-    }
-    return text;
+    if (text.length * 3 <= RESULT_LIMIT_BYTES) return text;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= RESULT_LIMIT_BYTES) return text;
+    if (bytes <= limit) return null;
+    throw tooLong(limit, `${bytes} bytes`);
   } catch (thrown) {
     if (thrown instanceof ColibriError && thrown.code === 'result-not-json') throw thrown;
     throw new ColibriError('result-not-json', 'expected a result that can be written as JSON', {
@@ -35,8 +49,17 @@ export function resultText(value: unknown): string {
 
 class Walk {
   readonly #ancestors: object[] = [];
-  /** A lower bound of the length of the text so far. */
+  readonly #limit: number;
   #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** A lower bound of the length of the text so far. */
+  get length(): number {
+    return this.#length;
+  }
 
   visit(value: unknown, at: string, depth: number): void {
     if (typeof value === 'string') {
@@ -81,7 +104,7 @@ class Walk {
 
   #add(length: number): void {
     this.#length += length;
-    if (this.#length > RESULT_LIMIT_BYTES) throw tooLong(`more than ${RESULT_LIMIT_BYTES} bytes`);
+    if (this.#length > this.#limit) throw tooLong(this.#limit, `more than ${this.#limit} bytes`);
   }
 }
 
@@ -105,9 +128,9 @@ function notJson(at: string, what: string): ColibriError {
   return new ColibriError('result-not-json', `expected ${place} to be JSON data, got ${what}`);
 }
 
-function tooLong(size: string): ColibriError {
+function tooLong(limit: number, size: string): ColibriError {
   return new ColibriError(
     'result-not-json',
-    `expected a result of at most ${RESULT_LIMIT_BYTES} bytes of JSON, got ${size}; write it to a file and return the path`,
+    `expected a result of at most ${limit} bytes of JSON, got ${size}; write it to a file and return the path`,
   );
 }

@@ -9,9 +9,11 @@
 
 import type { ExecuteOrder, Outcome } from '../actors/execution.ts';
 import { ColibriError, toErrorData } from '../actors/kernel/errors.ts';
+import type { ResultFolder } from '../actors/results/result-folder.ts';
+import { referenceIn } from '../actors/results/result-reference.ts';
 import type { Handler, HandlerContext } from './handler.ts';
 import { abortReasonOf, failed, stopped, succeeded } from './outcomes.ts';
-import { resultText } from './result-text.ts';
+import { messageText, resultText } from './result-text.ts';
 
 export interface RunHandlerOptions {
   readonly handle: Handler;
@@ -20,6 +22,8 @@ export interface RunHandlerOptions {
   readonly context: HandlerContext;
   /** Monotonic time in ms. */
   readonly monoMs: () => number;
+  /** Where large results go; null: they are refused. */
+  readonly results?: ResultFolder | null;
 }
 
 /** Runs the handler; see the head of the file for what is promised. */
@@ -40,15 +44,34 @@ export function runHandler(options: RunHandlerOptions): Outcome | Promise<Outcom
   return fulfilled(options, returned, startMono);
 }
 
-function fulfilled(options: RunHandlerOptions, value: unknown, startMono: number): Outcome {
+function fulfilled(
+  options: RunHandlerOptions,
+  value: unknown,
+  startMono: number,
+): Outcome | Promise<Outcome> {
+  const { order, context, results = null } = options;
   const durationMs = options.monoMs() - startMono;
-  if (options.context.aborted && isTimeout(options.context)) {
-    return stopped(options.order, 'timeout', durationMs);
-  }
+  if (isTimeout(context)) return stopped(order, 'timeout', durationMs);
   try {
-    return succeeded(options.order, resultText(value), durationMs);
+    const text = results === null ? resultText(value) : messageText(value);
+    if (text === null) return written(options, value, startMono);
+    return succeeded(order, text, durationMs);
   } catch (thrown) {
-    return failed(options.order, thrown, durationMs);
+    return failed(order, thrown, durationMs);
+  }
+}
+
+/** Its result goes to a file: the run is over when that is whole, and its timeout counts until then. */
+async function written(options: RunHandlerOptions, value: unknown, startMono: number): Promise<Outcome> {
+  const { order, context, monoMs } = options;
+  const results = options.results!;
+  try {
+    const text = await results.write(order.run, order.attempt, value);
+    if (!isTimeout(context)) return succeeded(order, text, monoMs() - startMono);
+    results.discard(referenceIn(text)!);
+    return stopped(order, 'timeout', monoMs() - startMono);
+  } catch (thrown) {
+    return failed(order, thrown, monoMs() - startMono);
   }
 }
 
@@ -60,8 +83,9 @@ function rejected(options: RunHandlerOptions, thrown: unknown, startMono: number
   return stopped(order, abortReasonOf(context.signal.reason), durationMs, cause);
 }
 
-function isTimeout({ signal }: HandlerContext): boolean {
-  return abortReasonOf(signal.reason) === 'timeout';
+/** The signal is made only where there is something to read off it. */
+function isTimeout(context: HandlerContext): boolean {
+  return context.aborted && abortReasonOf(context.signal.reason) === 'timeout';
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

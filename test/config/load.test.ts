@@ -23,6 +23,7 @@ test('the whole contract loads into milliseconds, bytes and absolute paths', asy
       runs: 10_000,
       results: 200,
       resultTtlMs: 86_400_000,
+      resultFilesBytes: 256 * 1024 * 1024,
       maxBytes: 64 * 1024 ** 2,
     },
     pools: {

@@ -15,7 +15,7 @@ import {
   StepReason,
   UpstreamFailurePolicy,
 } from '../../src/actors/flow/index.ts';
-import { MAX_PATH_STEPS } from '../../src/actors/flow/value-path.ts';
+import { MAX_PATH_STEPS } from '../../src/actors/results/value-path.ts';
 import { PAYLOAD_LIMIT } from '../../src/actors/runs/index.ts';
 import { plain, readDocument, rowsBelow } from '../docs/markdown.ts';
 

@@ -6,8 +6,11 @@ import assert from 'node:assert/strict';
 import type { Outcome } from '../../src/actors/execution.ts';
 import type { FlowNote } from '../../src/actors/flow/flow-note.ts';
 import { compileFlow, type FlowDefinition, Flows, type StepDefinition } from '../../src/actors/flow/index.ts';
+import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
 import type { FlowView, RunEvent, RunView } from '../../src/actors/protocol.ts';
+import { judgement, partOf } from '../../src/actors/results/result-questions.ts';
+import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
 import { MemoryStore, SqliteStore, type Store } from '../../src/actors/store/index.ts';
 import { FakeAnswer, FakePool, taskSpec } from '../runs/runs-setup.ts';
@@ -65,6 +68,10 @@ class WatchedPool extends FakePool {
 export class FlowsRig {
   readonly clock = new TestClock();
   readonly events: RunEvent[] = [];
+  /** Results in files, by path. */
+  readonly files = new Map<string, unknown>();
+  /** Questions about what is in files. */
+  looks = 0;
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -132,6 +139,20 @@ export class FlowsRig {
 
   result(run: string, value: unknown): void {
     this.finish(run, { result: JSON.stringify(value) });
+  }
+
+  /** As `result` does, of one that lies in a file. */
+  fileResult(run: string, value: unknown): string {
+    const path = `/state/results/${resultFileName(run, 1, 'x')}`;
+    this.files.set(path, value);
+    this.result(run, { $file: path, $bytes: JSON.stringify(value).length });
+    return path;
+  }
+
+  #inFile(path: string): unknown {
+    this.looks++;
+    if (this.files.has(path)) return this.files.get(path);
+    throw new ColibriError('input-invalid', 'expected the file of a result, got nothing');
   }
 
   /** Steps on a slot, without the id of their flow. */
@@ -230,6 +251,9 @@ export class FlowsRig {
         results: async (asked) => copy(store.results(asked)),
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
+        part: async (path, way) => copy(partOf(this.#inFile(path), way)),
+        judge: async (path, expectation, lastGood) =>
+          copy(judgement(expectation, this.#inFile(path), lastGood)),
       },
       budgetBytes: this.#options.budgetBytes ?? 40 * 2 ** 20,
       log: () => {},

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/actors/execution.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
+import { ResultFolder } from '../../src/actors/results/result-folder.ts';
+import { referenceIn } from '../../src/actors/results/result-reference.ts';
+import { ResultRoom } from '../../src/actors/results/result-room.ts';
 import type { Handler } from '../../src/workers/handler.ts';
 import { abortError } from '../../src/workers/outcomes.ts';
 import { RESULT_LIMIT_BYTES } from '../../src/workers/result-text.ts';
 import { runHandler } from '../../src/workers/run-handler.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { order, testContext } from './io-fixtures.ts';
 
 function run(handle: Handler, input = '{}'): Outcome | Promise<Outcome> {
@@ -212,4 +216,44 @@ test('the duration is taken from the monotonic clock, to the microsecond', () =>
     monoMs: () => mono,
   });
   assert.equal((outcome as Outcome).durationMs, 1.235);
+});
+
+test('where large results may be files, only those above the limit are', async (t) => {
+  const room = new ResultRoom(10_000_000);
+  const results = new ResultFolder({
+    dir: `${tempDir(t)}/results`,
+    capacityBytes: room.capacityBytes,
+    room: room.memory,
+  });
+  const runInto = (handle: Handler) => {
+    const { context } = testContext();
+    return { context, outcome: runHandler({ handle, order: order('r'), context, monoMs: () => 5, results }) };
+  };
+  const longest = 'x'.repeat(RESULT_LIMIT_BYTES - 2);
+  assert.equal((runInto(() => longest).outcome as Outcome).result, JSON.stringify(longest));
+  const large = { rows: Array.from({ length: 100_000 }, (_, index) => index) };
+  for (const handle of [() => large, async () => large]) {
+    const { status, result } = await runInto(handle).outcome;
+    assert.equal(status, 'success');
+    assert.deepEqual(results.read(referenceIn(result)!.$file), large);
+  }
+  const used = room.usedBytes;
+  assert.ok(used > 2 * RESULT_LIMIT_BYTES);
+  for (const [value, message] of [
+    [new Uint8Array(40_000_000), /at most 67108864 bytes/],
+    [{ a: 'x'.repeat(300_000), b: () => 1 }, /expected result\.b to be JSON data, got a function/],
+  ] as const) {
+    const { error, retryable } = await runInto(() => value).outcome;
+    assert.equal(error?.code, 'result-not-json');
+    assert.match(error?.message ?? '', message);
+    assert.equal(retryable, false);
+  }
+  const full = await runInto(() => Array.from({ length: 3 }, () => 'x'.repeat(4_000_000))).outcome;
+  assert.deepEqual([full.status, full.error?.code, full.retryable], ['failed', 'file-failed', true]);
+  assert.equal(room.usedBytes, used);
+  const late = runInto(() => large);
+  late.context.abort('timeout');
+  const { status, error } = await late.outcome;
+  assert.deepEqual([status, error?.code], ['failed', 'timeout']);
+  assert.equal(room.usedBytes, used, 'what came too late is deleted');
 });

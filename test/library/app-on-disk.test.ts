@@ -1,13 +1,13 @@
 /** An app with a journal: what was accepted outlives it; and what its log says of a function that holds the event loop. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestClock as Steps } from '../../src/main/index.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { library } from './library.ts';
 
-const { App, ColibriError, TestClock } = library;
+const { App, ColibriError, readResult, TestClock } = library;
 
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 0, 1);
@@ -86,4 +86,37 @@ test('what an app accepted outlives it: runs that begin later, and runs that its
   await again.app.idle();
   await clock.advance(HOUR_MS);
   assert.equal(await ended, 'you');
+});
+
+test('a large result lies in a file: steps and those who wait get what is in it, and it goes with its run', async (t) => {
+  const directory = tempDir(t);
+  const folder = join(directory, 'state/results');
+  const app = new App({ directory, retention: { results: 2 } });
+  const rows = app.task<{ count: number }, { index: number }[]>({
+    name: 'rows',
+    kind: 'cpu',
+    module: new URL('./modules/rows.ts', import.meta.url),
+  });
+  const text = app.task(
+    { name: 'text', dependsOn: [rows] },
+    ({ count }: { count: number }, { resultOf }) =>
+      `${resultOf(rows).at(-1)!.index} ${'y'.repeat(count * 100)}`,
+  );
+  const end = app.task({ name: 'end', dependsOn: [text] }, (_: { count: number }, { resultOf }) =>
+    resultOf(text).slice(0, 6),
+  );
+  const large = app.flow('large', [rows, text, end]);
+  t.after(() => app.stop());
+  await app.start();
+  const direct = await app.trigger(rows, { count: 5000 }, { wait: true });
+  assert.equal(direct.result.length, 5000);
+  const kept = await app.run(direct.id);
+  assert.ok(!Array.isArray(kept?.result), 'what is kept of the run is the reference');
+  assert.deepEqual(await readResult(kept?.result), direct.result);
+  assert.equal(readdirSync(folder).length, 1);
+  const flow = await app.trigger(large, { count: 5000 }, { wait: true });
+  const last = (await app.runs({ task: end })).find((run) => run.flow === flow.id);
+  assert.equal(last?.result, '4999 y');
+  // The newest results are those of `end` and `text`.
+  assert.equal(readdirSync(folder).length, 1);
 });

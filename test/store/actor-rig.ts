@@ -14,6 +14,7 @@ import {
   type RunEvent,
   type StoreMessages,
 } from '../../src/actors/protocol.ts';
+import type { ResultFolder } from '../../src/actors/results/result-folder.ts';
 import { SqliteStore, type Store, storeActor } from '../../src/actors/store/index.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FaultyDatabases } from './faulty-database.ts';
@@ -67,7 +68,7 @@ class WatchedMark extends SharedMark {
 }
 
 /** `create`: instead of a journal on disk. Not opened; closed at the end of the test. */
-export function actorRig(t: HasAfter, create?: () => Store): ActorRig {
+export function actorRig(t: HasAfter, create?: () => Store, results: ResultFolder | null = null): ActorRig {
   const said: Said[] = [];
   const escalated: unknown[] = [];
   const clock = new TestClock();
@@ -94,7 +95,7 @@ export function actorRig(t: HasAfter, create?: () => Store): ActorRig {
     }),
   });
   for (const name of ['runs', 'telemetry']) system.spawn(listener(name));
-  const store = system.spawn(storeActor({ openStore: create ?? (() => watched), mark }));
+  const store = system.spawn(storeActor({ openStore: create ?? (() => watched), mark, results }));
   const close = () => system.close();
   t.after(close);
   const rig: ActorRig = {

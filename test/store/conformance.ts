@@ -4,6 +4,7 @@ import type { Retention, Store } from '../../src/actors/store/index.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { auditCases } from './conformance/audit.ts';
 import { boundsCases } from './conformance/bounds.ts';
+import { fileCases } from './conformance/files.ts';
 import { flowCases } from './conformance/flows.ts';
 import { ordinalCases } from './conformance/ordinals.ts';
 import { restorationCases } from './conformance/restoration.ts';
@@ -28,7 +29,13 @@ export type Cases = Readonly<Record<string, Case>>;
 
 export const HOUR_MS = 3_600_000;
 
-const ROOMY: Retention = { runs: 100, results: 100, resultTtlMs: 24 * HOUR_MS, maxBytes: 1e9 };
+const ROOMY: Retention = {
+  runs: 100,
+  results: 100,
+  resultTtlMs: 24 * HOUR_MS,
+  fileBytes: 1e12,
+  maxBytes: 1e9,
+};
 
 export function storeConformance(name: string, make: MakeStore): void {
   const open = (t: TestContext, retention: Partial<Retention>, kept: number): StoreUnderTest => {
@@ -46,6 +53,7 @@ export function storeConformance(name: string, make: MakeStore): void {
     ...viewCases,
     ...boundsCases,
     ...ordinalCases,
+    ...fileCases,
     ...flowCases,
     ...restorationCases,
     ...scheduleCases,

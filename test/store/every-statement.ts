@@ -1,11 +1,18 @@
 /** A history that makes use of every statement there is, in commits of all sizes. */
 import type { RunEvent } from '../../src/actors/protocol.ts';
+import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import type { Retention } from '../../src/actors/store/index.ts';
 import { begin, death, end, markOf, then } from './feed.ts';
 import type { Step } from './random-history.ts';
 
 /** Under which it has something to forget, by each of the bounds. */
-export const TIGHT: Retention = { runs: 8, results: 5, resultTtlMs: 1e12, maxBytes: 150_000 };
+export const TIGHT: Retention = {
+  runs: 8,
+  results: 5,
+  resultTtlMs: 1e12,
+  fileBytes: 1e12,
+  maxBytes: 150_000,
+};
 
 export function everything(): readonly Step[] {
   const steps: Step[] = [];
@@ -44,6 +51,11 @@ export function everything(): readonly Step[] {
       entry: { atMs: index, actor: 'ann (1)', action: 'stop', target: null, fields: {} },
     });
   }
+  commit();
+  const file = JSON.stringify({ $file: `/state/results/${resultFileName('c@1', 1, 'x')}`, $bytes: 9 });
+  record([begin('c@1'), end('c@1', { result: file, atMs: 2500 })]);
+  commit();
+  record([begin('c@1', { createdAtMs: 2500 }), end('c@1', { atMs: 2600 })]);
   commit();
   for (let index = 0; index < 12; index++) {
     const input = JSON.stringify('i'.repeat(index < 8 ? 10 : 40_000));

@@ -48,6 +48,7 @@ export function play(store: SqliteStore, steps: readonly Step[], watch: Watch = 
     } else if (step.do === 'commit' || step.do === 'mount') {
       kept = at;
       watch.committed?.(at);
+      tried(() => store.forgottenFiles());
     }
   }
   store.close();
@@ -79,4 +80,5 @@ function ask(store: SqliteStore, run: string, mark: string): void {
   store.audits(3);
   store.lastEnds();
   store.usage();
+  store.resultFiles();
 }

@@ -39,7 +39,10 @@ test('a mark costs at most 32 bytes', () => {
 
 test('the history stays within its bytes, which are those that it costs', async () => {
   const maxBytes = 2 * 2 ** 20;
-  const store = new MemoryStore({ runs: 1e6, results: 1e6, resultTtlMs: 1e9, maxBytes }, () => 0);
+  const store = new MemoryStore(
+    { runs: 1e6, results: 1e6, resultTtlMs: 1e9, fileBytes: 1e12, maxBytes },
+    () => 0,
+  );
   const error = { code: 'handler-failed', message: 'm'.repeat(300), stack: 's'.repeat(3000) };
   const fill = (from: number) => {
     for (let n = from; n < from + 20_000; n++) {
@@ -81,7 +84,10 @@ test('the history stays within its bytes, which are those that it costs', async 
 });
 
 test('usage tells live runs and marks apart from the history', () => {
-  const store = new MemoryStore({ runs: 10, results: 10, resultTtlMs: 1e9, maxBytes: 1e9 }, () => 0);
+  const store = new MemoryStore(
+    { runs: 10, results: 10, resultTtlMs: 1e9, fileBytes: 1e12, maxBytes: 1e9 },
+    () => 0,
+  );
   const one = { task: 'a', attempt: 1, atMs: 0 } as const;
   const record = (event: RunEvent) => store.append({ first: store.kept + 1, events: [event], dropped: [] });
   record({ ...one, run: 'a@1', state: 'ready', input: JSON.stringify('x'.repeat(1000)) });

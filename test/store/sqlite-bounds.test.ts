@@ -41,6 +41,7 @@ test('the same history in memory and on disk: the same is kept, shown and forgot
     runs: fc.nat(6),
     results: fc.nat(4),
     resultTtlMs: fc.nat(300),
+    fileBytes: fc.constant(1e12),
   });
   fc.assert(
     fc.property(fc.array(fc.nat(1e6), { maxLength: 150 }), bounds, (choices, some) => {

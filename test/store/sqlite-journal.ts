@@ -5,7 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Retention, SqliteStore, type SqliteStoreOptions } from '../../src/actors/store/index.ts';
 import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 
-export const ROOMY: Retention = { runs: 1e6, results: 1e6, resultTtlMs: 1e12, maxBytes: 1e12 };
+export const ROOMY: Retention = {
+  runs: 1e6,
+  results: 1e6,
+  resultTtlMs: 1e12,
+  fileBytes: 1e12,
+  maxBytes: 1e12,
+};
 
 export function journalFile(t: HasAfter): string {
   return join(tempDir(t), 'journal.db');

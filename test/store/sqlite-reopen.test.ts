@@ -85,7 +85,7 @@ test('after a crash all is there that was committed, and nothing else', (t) => {
 test('a crash at any time leaves whole commits', (t) => {
   const file = journalFile(t);
   const store = sqliteStore(t, file, {
-    retention: { runs: 40, results: 5, resultTtlMs: 1e12, maxBytes: 1e12 },
+    retention: { runs: 40, results: 5, resultTtlMs: 1e12, fileBytes: 1e12, maxBytes: 1e12 },
   });
   store.open('boot-1', 0);
   const feed = new Feed(store);
@@ -165,7 +165,7 @@ test('ordinals of another daemon are not known', (t) => {
 
 test('the bounds count what is there already', (t) => {
   const file = journalFile(t);
-  const retention = { runs: 3, results: 2, resultTtlMs: 1e12, maxBytes: 1e12 };
+  const retention = { runs: 3, results: 2, resultTtlMs: 1e12, fileBytes: 1e12, maxBytes: 1e12 };
   const store = sqliteStore(t, file);
   store.open('boot-1', 0);
   const feed = new Feed(store);

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { RecordBatch } from '../../src/actors/protocol.ts';
+import { ResultFolder } from '../../src/actors/results/result-folder.ts';
+import { ResultRoom } from '../../src/actors/results/result-room.ts';
 import { MemoryStore } from '../../src/actors/store/index.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { actorRig, opened, record } from './actor-rig.ts';
 import { begin, end } from './feed.ts';
 import { dump, inside, ROOMY } from './sqlite-journal.ts';
@@ -147,4 +151,47 @@ test('a fault that is no trouble of the disk ends the actor, and acknowledges no
   record(rig, 3, [begin('a@3')]);
   assert.deepEqual(await rig.heard(), []);
   assert.deepEqual(rig.escalated, [fault], 'a new life on this thread would be opened by nobody');
+});
+
+test('files of results: what nobody refers to goes at the start, and a file with its result', async (t) => {
+  const dir = `${tempDir(t)}/results`;
+  mkdirSync(dir);
+  writeFileSync(`${dir}/lost.json`, '1');
+  const room = new ResultRoom(1e6);
+  const results = new ResultFolder({ dir, capacityBytes: room.capacityBytes, room: room.memory });
+  const retention = { ...ROOMY, results: 1 };
+  const rig = await opened(actorRig(t, () => new MemoryStore(retention, () => 1000), results));
+  assert.deepEqual(readdirSync(dir), []);
+  const write = (run: string) => results.write(run, 1, { rows: [1, 2, { a: 'b' }] });
+  const first = await write('a@1');
+  const { $file: file } = JSON.parse(first);
+  record(rig, 1, [begin('a@1'), end('a@1', { result: first })]);
+  await rig.heard();
+  assert.deepEqual(await rig.store.ask('result-part', { file, path: ['rows', 2, 'a'] }), {
+    value: 'b',
+    found: 3,
+    got: '',
+  });
+  assert.deepEqual(await rig.store.ask('result-part', { file, path: ['rows', 7] }), {
+    found: 1,
+    got: 'a list',
+  });
+  const expectation = {
+    schema: null,
+    rows: ['rows'],
+    minRows: 1,
+    maxRows: null,
+    value: null,
+    maxChangePercent: 10,
+  };
+  assert.deepEqual(await rig.store.ask('judge-result', { file, expectation, lastGood: 3 }), {
+    unmet: null,
+    measure: 3,
+  });
+  const second = await write('a@2');
+  record(rig, 3, [begin('a@2'), end('a@2', { result: second, atMs: 1600 })]);
+  await rig.heard();
+  assert.equal(readdirSync(dir).length, 1);
+  await assert.rejects(rig.store.ask('result-part', { file, path: [] }), { code: 'input-invalid' });
+  assert.equal(room.usedBytes, JSON.parse(second).$bytes);
 });

@@ -51,7 +51,7 @@ test('actors know nothing of workers', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('workers import the kernel, the protocol and the words of execution; only the files a thread starts from see other actors', () => {
+test('workers import the kernel, the protocol, the words of execution and the files of results; only the files a thread starts from see other actors', () => {
   const wrong = imports.filter(
     ({ from, to }) =>
       from.startsWith('src/workers/') &&
@@ -59,6 +59,7 @@ test('workers import the kernel, the protocol and the words of execution; only t
       to.startsWith('src/actors/') &&
       !to.startsWith('src/actors/kernel/') &&
       !to.startsWith('src/actors/delay/') &&
+      !to.startsWith('src/actors/results/') &&
       to !== 'src/actors/execution.ts' &&
       to !== 'src/actors/protocol.ts',
   );

@@ -3,9 +3,10 @@
  * the problems, and when the daemon is wired, for the rest. Pure.
  */
 import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import type { Expectation } from '../results/expectation.ts';
 import type { StepLimits } from '../runs/index.ts';
 import { checkFlow } from './check-flow.ts';
-import { type Expectation, parseExpectation } from './expectations.ts';
+import { parseExpectation } from './expectations.ts';
 import type { FlowDefinition, StepDefinition } from './flow-definition.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import type { FlowProblem } from './flow-problem.ts';

@@ -1,5 +1,15 @@
 /** What the flows ask the store, and the results of steps: of a run in memory from there, else from the store. */
-import type { RunFilter, RunView, StepsPlace, StoredStep, StoreMessages } from '../protocol.ts';
+import type { SchemaPath } from '../kernel/check-schema.ts';
+import type {
+  Judgement,
+  ResultPart,
+  RunFilter,
+  RunView,
+  StepsPlace,
+  StoredStep,
+  StoreMessages,
+} from '../protocol.ts';
+import type { Expectation } from '../results/expectation.ts';
 import type { StepRuns } from '../runs/index.ts';
 
 export interface FlowStore {
@@ -7,6 +17,10 @@ export interface FlowStore {
   results(runs: readonly string[]): Promise<readonly (string | null)[]>;
   list(filter: RunFilter): Promise<readonly RunView[]>;
   show(run: string): Promise<RunView | null>;
+  /** Of a result in a file. Rejects with `input-invalid`. */
+  part(file: string, path: SchemaPath): Promise<ResultPart>;
+  /** As `part` does, of all of it. */
+  judge(file: string, expectation: Expectation, lastGood: number | null): Promise<Judgement>;
 }
 
 /** By run; undefined where there is none, or it is not kept. A run that is forgotten here is known to the store. */

@@ -18,6 +18,7 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { assertNever, ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
 import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
 import type { FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
+import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
 import type { FlowDefinition } from './flow-definition.ts';
@@ -37,6 +38,7 @@ import type { FlowStore } from './flow-store.ts';
 import { flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
 import { failureRunId, LiveFlow, stepOfRun } from './live-flow.ts';
+import { NO_RESULTS } from './step-results.ts';
 import { StepStarts, valuesOf } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
 import { fillTemplate } from './templates.ts';
@@ -375,7 +377,13 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const { expectation } = live.flow.steps[place.step]!;
     const detail = run.past?.error?.message ?? null;
     if (run.state === 'success' && expectation !== null && !isStepDone(live, place.step)) {
-      const unmet = this.#guards.judge(live, place.step, expectation, JSON.parse(run.past?.result ?? 'null'));
+      const result = run.past?.result ?? null;
+      if (referenceIn(result) !== null) {
+        // It is held against what is expected by who can read it.
+        this.#takeUp.add(live);
+        return null;
+      }
+      const unmet = this.#guards.judge(live, place.step, expectation, JSON.parse(result ?? 'null'));
       this.#keep(live);
       if (unmet !== null) return { kind: 'failed', ...place, reason: 'not-expected', detail: unmet };
     }
@@ -415,6 +423,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
           break;
         case 'step-ended':
           live.lists.delete(effect.step);
+          live.parts.delete(effect.step);
           break;
         case 'over':
           this.#over(live, effect.end);
@@ -458,7 +467,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (onFailure === null) return;
     try {
       const input =
-        onFailure.input === null ? null : fillTemplate(onFailure.input, valuesOf(live, new Map()));
+        onFailure.input === null ? null : fillTemplate(onFailure.input, valuesOf(live, NO_RESULTS));
       this.#steps.start({
         flow: live.id,
         id: failureRunId(live.id),

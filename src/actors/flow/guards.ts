@@ -1,6 +1,6 @@
 /** Holds results against what is expected of them, beside the last good run of each step. */
-import type { Expectation } from './expectations.ts';
-import { measureOf, unmetExpectation } from './expectations.ts';
+import type { Judgement } from '../protocol.ts';
+import { type Expectation, measureOf, unmetExpectation } from '../results/expectation.ts';
 import { type FlowNote, parseNote } from './flow-note.ts';
 import type { FlowStore } from './flow-store.ts';
 import type { LiveFlow } from './live-flow.ts';
@@ -29,19 +29,27 @@ export class Guards {
     this.#last.set(flow, last);
   }
 
+  /** What the step is compared with; null: there was no good run before. */
+  lastOf({ flow }: LiveFlow, step: number): number | null {
+    return this.#last.get(flow.name)?.get(flow.graph.nameOf(step)) ?? null;
+  }
+
   /** Null: the result is as expected. What is to be kept of it goes into the note. */
   judge(live: LiveFlow, step: number, expectation: Expectation, result: unknown): string | null {
-    const { note, flow } = live;
+    const unmet = unmetExpectation(expectation, result, this.lastOf(live, step));
+    return this.judged(live, step, { unmet, measure: measureOf(expectation, result) });
+  }
+
+  /** As `judge`, of a result that was held against it elsewhere. */
+  judged({ note, flow }: LiveFlow, step: number, { unmet, measure }: Judgement): string | null {
     const name = flow.graph.nameOf(step);
-    const last = this.#last.get(flow.name);
-    const detail = unmetExpectation(expectation, result, last?.get(name) ?? null);
     note.verdicts ??= {};
-    if (detail !== null) {
-      note.verdicts[name] = { reason: 'not-expected', detail: detail.slice(0, LONGEST_DETAIL) };
-      return detail;
+    if (unmet !== null) {
+      note.verdicts[name] = { reason: 'not-expected', detail: unmet.slice(0, LONGEST_DETAIL) };
+      return unmet;
     }
     note.verdicts[name] = null;
-    this.#keep(note, name, measureOf(expectation, result), last);
+    this.#keep(note, name, measure, this.#last.get(flow.name));
     return null;
   }
 

@@ -1,13 +1,16 @@
 /** The face of the flows: graphs, flow runs, templates, guards, how they are shown, and the owner of the flow runs. */
+
+export {
+  type Expectation,
+  measureOf,
+  unmetExpectation,
+} from '../results/expectation.ts';
 export { type CheckedFlow, checkFlow } from './check-flow.ts';
 export { compileFlow, type FlowCompilation } from './compile-flow.ts';
 export {
   EXPECTATION_SCHEMA,
-  type Expectation,
-  measureOf,
   parseExpectation,
   type RawExpectation,
-  unmetExpectation,
 } from './expectations.ts';
 export { MAX_FLOW_ITEMS } from './fan-out.ts';
 export type { FlowDefinition, FlowFailureTask, StepDefinition } from './flow-definition.ts';

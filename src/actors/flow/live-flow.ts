@@ -7,6 +7,7 @@ import type { CompiledFlow } from './compile-flow.ts';
 import type { FlowPlace } from './flow-events.ts';
 import type { FlowNote, NotedStep } from './flow-note.ts';
 import type { FlowRun } from './flow-run.ts';
+import type { StepResults } from './step-results.ts';
 
 /** `daily_report@2026-12-24T18:00:00Z/pull_order`, and of an item `…/pull_order[3]`: a second start is the same run. */
 export function stepRunId(flow: string, step: string, item: number | null = null): string {
@@ -44,6 +45,8 @@ export class LiveFlow {
   readonly starting = new Set<string>();
   /** Lists in work, by step. */
   readonly lists = new Map<number, readonly unknown[]>();
+  /** What was read of results in files for the items of such a list, by step. */
+  readonly parts = new Map<number, StepResults>();
   readonly #payloadText: string;
   #payload: unknown;
   /** Wall times, by step: began, ended. 0: not yet. */

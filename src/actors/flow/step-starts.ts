@@ -9,9 +9,11 @@ import { ColibriError, toErrorData } from '../kernel/errors.ts';
 import { Ring } from '../kernel/index.ts';
 import type { StepRuns } from '../runs/index.ts';
 import type { FlowEvent, FlowPlace } from './flow-events.ts';
-import { type FlowStore, resultsOf } from './flow-store.ts';
+import type { FlowStore } from './flow-store.ts';
 import type { LiveFlow } from './live-flow.ts';
-import { fillTemplate, listOf, type TemplateValues } from './templates.ts';
+import { gatherResults, NO_RESULTS, type StepResults } from './step-results.ts';
+import type { ValueSource } from './template-text.ts';
+import { fillTemplate, listOf, sourcesOf, type TemplateValues } from './templates.ts';
 
 export interface StepStartsOptions {
   readonly store: FlowStore;
@@ -29,10 +31,8 @@ export interface StepStartsOptions {
 interface Waiting {
   readonly live: LiveFlow;
   readonly place: FlowPlace;
-  readonly results: ReadonlyMap<string, unknown>;
+  readonly results: StepResults;
 }
-
-const NO_RESULTS: ReadonlyMap<string, unknown> = new Map();
 
 export class StepStarts {
   readonly #options: StepStartsOptions;
@@ -57,10 +57,15 @@ export class StepStarts {
     if (live.starting.has(id)) return;
     live.starting.add(id);
     const { inputNeeds, listNeeds, list } = live.flow.steps[place.step]!;
-    const needsList = list !== null && !live.lists.has(place.step);
-    const needs = needsList ? [...new Set([...inputNeeds, ...listNeeds])] : inputNeeds;
-    if (needs.length === 0) this.#waiting.push({ live, place, results: NO_RESULTS });
-    else void this.#gather(live, place, needs);
+    const known = live.parts.get(place.step);
+    if (known !== undefined && live.lists.has(place.step)) {
+      this.#waiting.push({ live, place, results: known });
+      return;
+    }
+    const needed = live.lists.has(place.step) ? null : list;
+    const asks = inputNeeds.length > 0 || (needed !== null && listNeeds.length > 0);
+    if (!asks) this.#waiting.push({ live, place, results: NO_RESULTS });
+    else void this.#gather(live, place, needed);
   }
 
   /** Finds out how long the list of the step is. */
@@ -69,10 +74,10 @@ export class StepStarts {
     if (live.starting.has(id)) return;
     live.starting.add(id);
     const { store, steps, tell, onList, onTrouble } = this.#options;
-    const { list, listNeeds } = live.flow.steps[step]!;
+    const { list } = live.flow.steps[step]!;
     this.#asking++;
     try {
-      const results = await resultsOf(this.#runsOf(live, listNeeds), store, steps);
+      const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
       if (!live.starting.delete(id)) return;
       const items = listOf(list!, valuesOf(live, results));
       live.lists.set(step, items);
@@ -100,16 +105,20 @@ export class StepStarts {
     return made;
   }
 
-  async #gather(live: LiveFlow, place: FlowPlace, needs: readonly number[]): Promise<void> {
-    const { store, steps, onReady, onTrouble } = this.#options;
+  async #gather(live: LiveFlow, place: FlowPlace, list: ValueSource | null): Promise<void> {
+    const { store, steps, tell, onReady, onTrouble } = this.#options;
+    const { input } = live.flow.steps[place.step]!;
+    const sources = input === null ? [] : sourcesOf(input);
     this.#asking++;
     try {
-      const results = await resultsOf(this.#runsOf(live, needs), store, steps);
+      const results = await gatherResults({ sources, list, runOf: runsOf(live), store, steps });
+      if (place.item !== null && results.parts.size > 0) live.parts.set(place.step, results);
       this.#waiting.push({ live, place, results });
       onReady();
     } catch (error) {
-      live.starting.delete(live.idOf(place));
-      onTrouble(live, error);
+      if (!live.starting.delete(live.idOf(place))) return;
+      if (isInputFault(error)) tell(live, noInput(place, error));
+      else onTrouble(live, error);
     } finally {
       this.#asking--;
     }
@@ -128,15 +137,17 @@ export class StepStarts {
       tell(live, noInput(place, error));
     }
   }
-
-  #runsOf(live: LiveFlow, needs: readonly number[]): string[] {
-    // A result that was not as expected does not flow on.
-    const good = needs.filter((step) => live.run!.stateOf(step) === 'success');
-    return good.map((step) => live.resultRunOf(step));
-  }
 }
 
-function inputOf(live: LiveFlow, place: FlowPlace, results: ReadonlyMap<string, unknown>): string | null {
+/** What was not as expected does not flow on, nor what is left of a failure. */
+function runsOf(live: LiveFlow): (step: string) => string | null {
+  return (name) => {
+    const step = live.flow.graph.indexOf(name);
+    return live.run?.stateOf(step) === 'success' ? live.resultRunOf(step) : null;
+  };
+}
+
+function inputOf(live: LiveFlow, place: FlowPlace, results: StepResults): string | null {
   const { input, list } = live.flow.steps[place.step]!;
   if (input === null) return null;
   const mayLack = live.flow.graph.steps[place.step]!.onUpstreamFailure === 'run';
@@ -150,19 +161,17 @@ function inputOf(live: LiveFlow, place: FlowPlace, results: ReadonlyMap<string, 
   return fillTemplate(input, { ...values, item: items[place.item] });
 }
 
-export function valuesOf(
-  live: LiveFlow,
-  results: ReadonlyMap<string, unknown>,
-  mayLack = false,
-): TemplateValues {
-  const { graph, name } = live.flow;
+export function valuesOf(live: LiveFlow, { values, parts }: StepResults, mayLack = false): TemplateValues {
+  const { name } = live.flow;
+  const runOf = runsOf(live);
   return {
     get payload() {
       return live.payload;
     },
     flow: { name, run: live.id, due: live.due },
     mayLack,
-    resultOf: (step) => results.get(live.resultRunOf(graph.indexOf(step))),
+    resultOf: (step) => values.get(runOf(step) ?? ''),
+    partOf: (source) => parts.get(source),
   };
 }
 

@@ -4,7 +4,9 @@
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { toErrorData } from '../kernel/errors.ts';
-import type { LogRecord, StoredStep } from '../protocol.ts';
+import type { Judgement, LogRecord, StoredStep } from '../protocol.ts';
+import type { Expectation } from '../results/expectation.ts';
+import { isReference } from '../results/result-reference.ts';
 import type { StepRuns } from '../runs/index.ts';
 import { isTerminal } from '../runs/run-states.ts';
 import type { SeenRun, SeenRuns } from './flow-events.ts';
@@ -146,8 +148,24 @@ export class TakeUp {
       if (state !== 'success') continue;
       const results = await resultsOf([run], store, steps);
       if (note.verdicts?.[name] !== undefined) continue;
-      guards.judge(live, step, expectation, results.get(run) ?? null);
+      const result = results.get(run) ?? null;
+      if (isReference(result)) {
+        const judgement = await this.#judgeFile(result.$file, expectation, guards.lastOf(live, step));
+        if (note.verdicts?.[name] !== undefined) continue;
+        guards.judged(live, step, judgement);
+      } else guards.judge(live, step, expectation, result);
       steps.note(id, JSON.stringify(note));
+    }
+  }
+
+  /** What cannot be looked into is not as expected. */
+  async #judgeFile(file: string, expectation: Expectation, lastGood: number | null): Promise<Judgement> {
+    try {
+      return await this.#options.store.judge(file, expectation, lastGood);
+    } catch (error) {
+      const { code, message } = toErrorData(error, 'internal');
+      if (code !== 'input-invalid') throw error;
+      return { unmet: message, measure: null };
     }
   }
 

@@ -3,7 +3,7 @@
  * or a text in quotes that stands for itself: `{{ "{{" }}`. A place and nothing else: no calls, no operators. Pure.
  */
 import { describeValue, didYouMean, type SchemaPath } from '../kernel/check-schema.ts';
-import { parseValuePath } from './value-path.ts';
+import { parseValuePath } from '../results/value-path.ts';
 
 /** Where a value comes from, and the way into it. */
 export type ValueSource =

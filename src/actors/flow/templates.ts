@@ -7,6 +7,7 @@
  */
 import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
+import { valueAtPath, valuePathText } from '../results/value-path.ts';
 import type { FlowProblem } from './flow-problem.ts';
 import {
   type FlowField,
@@ -16,7 +17,6 @@ import {
   type TextPart,
   type ValueSource,
 } from './template-text.ts';
-import { valueAtPath, valuePathText } from './value-path.ts';
 
 /** Levels of a `with:` that are looked at. */
 export const MAX_TEMPLATE_DEPTH = 32;
@@ -51,6 +51,8 @@ export interface TemplateValues {
   resultOf(step: string): unknown;
   /** A result that is not there is null, and all within it. */
   readonly mayLack?: boolean;
+  /** What was read of a result in a file; undefined: what `resultOf` gives has all that is needed. */
+  partOf?(source: ValueSource): unknown;
 }
 
 /** `value`: plain data as the config has it. The template may be filled only if there are no problems. */
@@ -190,16 +192,25 @@ function textOf(parts: readonly TextPart[], values: TemplateValues): string {
 
 function lookUp(source: ValueSource, values: TemplateValues): unknown {
   if (source.kind === 'flow') return values.flow[source.field];
+  const part = source.kind === 'step' ? values.partOf?.(source) : undefined;
+  if (part !== undefined) return part;
   const root = rootOf(source, values);
   if (root === undefined && source.kind === 'step' && values.mayLack === true) return null;
   const { value, found } = valueAtPath(root, source.path);
   if (value !== undefined) return value;
+  const got = root === undefined ? null : describeValue(valueAtPath(root, source.path.slice(0, found)).value);
+  throw notThere(source, found, got);
+}
+
+/** `got`: what is at the last step of the way that there is; null: not even its beginning is. */
+export function notThere(
+  source: Exclude<ValueSource, { kind: 'flow' }>,
+  found: number,
+  got: string | null,
+): ColibriError {
   const there = sourceText({ ...source, path: source.path.slice(0, found) });
-  const got =
-    root === undefined
-      ? `no ${there}`
-      : `${describeValue(valueAtPath(root, source.path.slice(0, found)).value)} at ${there}`;
-  throw new ColibriError('input-invalid', `expected a value at ${sourceText(source)}, got ${got}`);
+  const what = got === null ? `no ${there}` : `${got} at ${there}`;
+  return new ColibriError('input-invalid', `expected a value at ${sourceText(source)}, got ${what}`);
 }
 
 function rootOf(source: Exclude<ValueSource, { kind: 'flow' }>, values: TemplateValues): unknown {

@@ -16,6 +16,7 @@ import type {
   StoreMessages,
   StoreOpening,
 } from '../protocol.ts';
+import { type OwnFile, ownFileOf } from '../results/result-reference.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
 import { Appended, type Retention, type Store, type StoreAbilities, type StoreUsage } from './store.ts';
@@ -40,6 +41,10 @@ export class MemoryStore implements Store {
   readonly #heldBy = new Map<string, string>();
   /** Steps of a flow that has ended stand behind runs that ended after them. */
   #disordered = false;
+  /** Results that lie in a file, held ones too: the file, by run. */
+  readonly #files = new Map<string, OwnFile>();
+  /** Of files of results that are forgotten. */
+  #forgotten: string[] = [];
   readonly #marks = new Map<string, MarkSet>();
   readonly #audits: AuditEntry[] = [];
   #kept = 0;
@@ -155,6 +160,16 @@ export class MemoryStore implements Store {
     );
   }
 
+  resultFiles(): ReadonlySet<string> {
+    return new Set([...this.#files.values()].map(({ name }) => name));
+  }
+
+  forgottenFiles(): readonly string[] {
+    const forgotten = this.#forgotten;
+    this.#forgotten = [];
+    return forgotten;
+  }
+
   /** Walks through all live runs. */
   usage(): StoreUsage {
     let live = 0;
@@ -195,6 +210,8 @@ export class MemoryStore implements Store {
 
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
+    const file = ownFileOf(view.run, view.result);
+    if (file !== null) this.#files.set(view.run, file);
     const flow = this.#heldBy.get(view.run);
     if (flow !== undefined) return this.#hold(flow, view.run, view);
     const steps = this.#held.get(view.run);
@@ -238,13 +255,14 @@ export class MemoryStore implements Store {
     if (flow === undefined) return;
     this.#heldBy.delete(run);
     this.#held.get(flow)?.delete(run);
+    this.#forgetFile(run);
   }
 
   /** The step of an earlier flow run is kept for this one. */
   #adopt(flow: string, run: string): void {
     const view = this.#ended.get(run);
     if (view === undefined || view.flow === null) return;
-    this.#forget(run);
+    this.#drop(run, view);
     this.#hold(flow, run, { ...view, flow });
   }
 
@@ -274,9 +292,16 @@ export class MemoryStore implements Store {
     const { runs, results, resultTtlMs, maxBytes } = this.#retention;
     const eldest = this.#nowMs() - resultTtlMs;
     if (this.#disordered) this.#setInOrder();
+    let filesBeyond = this.#files.size === 0 ? 0 : this.#filesBeyond();
     for (const [run, atMs] of this.#results) {
-      if (this.#results.size <= results && atMs >= eldest) break;
+      const isBeyond = this.#results.size > results || atMs < eldest;
+      const file = this.#files.get(run);
+      if (!isBeyond && filesBeyond <= 0) break;
+      // A result in the journal makes no room among the files.
+      if (!isBeyond && file === undefined) continue;
+      filesBeyond -= file?.bytes ?? 0;
       this.#results.delete(run);
+      this.#forgetFile(run);
       const view = this.#ended.get(run);
       if (view === undefined) continue;
       const shorter = { ...view, result: null };
@@ -295,10 +320,29 @@ export class MemoryStore implements Store {
   #forget(run: string): void {
     const view = this.#ended.get(run);
     if (view === undefined) return;
+    this.#drop(run, view);
+    this.#forgetFile(run);
+  }
+
+  #drop(run: string, view: RunView): void {
     this.#bytes -= bytesOf(view);
     this.#ended.delete(run);
     this.#dead.delete(run);
     this.#results.delete(run);
+  }
+
+  #forgetFile(run: string): void {
+    const file = this.#files.get(run);
+    if (file === undefined) return;
+    this.#files.delete(run);
+    this.#forgotten.push(file.name);
+  }
+
+  /** Of results that are not held, the newest that fit stay. */
+  #filesBeyond(): number {
+    let bytes = 0;
+    for (const run of this.#results.keys()) bytes += this.#files.get(run)?.bytes ?? 0;
+    return bytes - this.#retention.fileBytes;
   }
 }
 

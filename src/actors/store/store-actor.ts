@@ -29,6 +29,8 @@ import {
   type StoreMessages,
   type TelemetryMessages,
 } from '../protocol.ts';
+import type { ResultFolder } from '../results/result-folder.ts';
+import { judgement, partOf } from '../results/result-questions.ts';
 import { storeChecks } from './message-checks.ts';
 import { Appended, type Store, StoreTrouble } from './store.ts';
 
@@ -36,6 +38,8 @@ export interface StoreActorOptions {
   readonly openStore: () => Store;
   /** Moved forward with each commit, opened while there can be none. */
   readonly mark: SharedMark;
+  /** Where large results are; null: there are none. */
+  readonly results: ResultFolder | null;
 }
 
 /** A commit is not put off beyond so many transitions. */
@@ -48,6 +52,8 @@ const SLOW_COMMIT_MS = 20;
 const BREATH_MS = 20;
 /** Nothing has come for so long: the store rests. */
 const REST_MS = 1000;
+/** Files that no result refers to are looked for so often, and are at least so old. */
+const SWEEP_RESULTS_MS = 3_600_000;
 const PROBE_MS = { first: 1000, most: 10_000 } as const;
 /**
  * A trouble that comes again within this time is still the same one: on a disk that is full to the last page, a small
@@ -70,6 +76,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   readonly #mark: SharedMark;
   readonly #context: ActorContext;
   readonly #store: Store;
+  readonly #results: ResultFolder | null;
   readonly #runs: ActorRef<RunsMessages>;
   readonly #telemetry: ActorRef<TelemetryMessages>;
   #opened = false;
@@ -86,13 +93,15 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   /** When the trouble began that the log was told of, wall time; null: there is none. */
   #toldAtMs: number | null = null;
   #settling: ClockTimer | null = null;
+  #sweepMono = 0;
   #probing: ClockTimer | null = null;
   #resting: ClockTimer | null = null;
 
-  constructor({ openStore, mark }: StoreActorOptions, context: ActorContext) {
+  constructor({ openStore, mark, results }: StoreActorOptions, context: ActorContext) {
     this.#mark = mark;
     this.#context = context;
     this.#store = openStore();
+    this.#results = results;
     this.#runs = context.ref<RunsMessages>(ActorName.Runs);
     this.#telemetry = context.ref<TelemetryMessages>(ActorName.Telemetry);
   }
@@ -141,6 +150,12 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(store.flowSteps(envelope.body));
       case 'results':
         return answer.ok({ results: store.results(envelope.body.runs) });
+      case 'result-part':
+        return answer.ok(this.#inResult(envelope.body.file, (value) => partOf(value, envelope.body.path)));
+      case 'judge-result': {
+        const { file, expectation, lastGood } = envelope.body;
+        return answer.ok(this.#inResult(file, (value) => judgement(expectation, value, lastGood)));
+      }
       case 'mount':
         return answer.ok({ handledMs: store.mount(envelope.body) });
       case 'last-ends':
@@ -170,14 +185,24 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
   }
 
   #open({ boot, kept }: StoreMessages['open']['body']): StoreMessages['open']['reply'] {
+    // Of a daemon that was told of something before.
+    const continues = kept > 0;
     const opening = this.#store.open(boot, kept);
     this.#opened = true;
+    this.#takeUpResults(continues);
     this.#mark.advance(this.#store.kept);
     this.#mark.setOpen(false);
     if (opening.setAside !== null) {
       this.#log('error', 'journal was damaged and set aside', { file: opening.setAside });
     }
     return opening;
+  }
+
+  /** What was written and not recorded when the last daemon ended is nobody's. Of this daemon, somebody may be at it. */
+  #takeUpResults(continues: boolean): void {
+    if (this.#results === null) return;
+    if (!continues) this.#results.takeUp(this.#store.resultFiles());
+    this.#sweepMono = this.#context.clock.monoMs() + SWEEP_RESULTS_MS;
   }
 
   #record(batch: RecordBatch): void | Promise<void> {
@@ -227,6 +252,7 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
     }
     this.#commitMs = clock.monoMs() - beganMono;
     const { kept } = this.#store;
+    this.#removeForgotten();
     this.#mark.advance(kept);
     this.#restLater();
     try {
@@ -285,8 +311,37 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
     this.#resting = this.#context.clock.setTimer(REST_MS, () => {
       this.#resting = null;
       this.#store.rest();
+      this.#sweepResults();
     });
     this.#resting.unref();
+  }
+
+  #removeForgotten(): void {
+    try {
+      this.#results?.remove(this.#store.forgottenFiles());
+    } catch (error) {
+      // They stay until the next sweep; whoever writes next meets the same trouble.
+      if (!(error instanceof StoreTrouble)) throw error;
+    }
+  }
+
+  #sweepResults(): void {
+    const { clock } = this.#context;
+    if (this.#results === null || clock.monoMs() < this.#sweepMono) return;
+    this.#sweepMono = clock.monoMs() + SWEEP_RESULTS_MS;
+    try {
+      this.#results.sweep(this.#store.resultFiles(), clock.wallMs() - SWEEP_RESULTS_MS);
+    } catch (error) {
+      if (!(error instanceof StoreTrouble)) throw error;
+    }
+  }
+
+  /** Within the file of a result. */
+  #inResult<T>(file: string, look: (value: unknown) => T): T {
+    if (this.#results === null) {
+      throw new ColibriError('input-invalid', 'expected a folder for the files of results, got none');
+    }
+    return look(this.#results.read(file));
   }
 
   #audit(entry: StoreMessages['audit']['body']): void {

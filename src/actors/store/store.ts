@@ -53,6 +53,10 @@ export interface Store {
   audits(limit: number): readonly AuditEntry[];
   /** Resolves with the size of the copy. Rejects with `file-failed`, or `store-failed` where there is nothing to copy. */
   backup(file: string): Promise<number>;
+  /** Names of the files of all results that are kept. */
+  resultFiles(): ReadonlySet<string>;
+  /** Names of those whose result is forgotten, for good: each is given once. Both throw `StoreTrouble`. */
+  forgottenFiles(): readonly string[];
   /** What it holds in memory. */
   usage(): StoreUsage;
   /** Nothing has come for a while: time for what is better not done in the middle of work. */
@@ -93,4 +97,6 @@ export interface Retention {
   readonly resultTtlMs: number;
   /** Of all runs that are over together, at most: the oldest are forgotten first. */
   readonly maxBytes: number;
+  /** Of the files of their results, at most: the oldest results are forgotten first. */
+  readonly fileBytes: number;
 }

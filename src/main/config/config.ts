@@ -146,6 +146,8 @@ export interface Config {
     readonly results: number;
     readonly resultTtlMs: number;
     readonly maxBytes: number;
+    /** Of files of large results; 0: there are none. */
+    readonly resultFilesBytes: number;
   };
   readonly pools: {
     readonly cpu: { readonly threads: number; readonly idleMs: number };

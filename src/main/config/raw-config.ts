@@ -99,6 +99,7 @@ export interface RawConfig {
     readonly result_ttl_hours: number;
     readonly dead_letters: number;
     readonly max_mb: number;
+    readonly result_files_mb: number;
   };
   readonly pools: {
     readonly cpu: { readonly threads: number | 'auto'; readonly idle_seconds: number };

@@ -97,6 +97,7 @@ function toConfig(raw: RawConfig, scope: ResolveScope): Config {
       results: retention.results,
       resultTtlMs: Math.round(retention.result_ttl_hours * 3_600_000),
       maxBytes: Math.round(retention.max_mb * MB),
+      resultFilesBytes: Math.round(retention.result_files_mb * MB),
     },
     pools: { cpu: resolveCpuPool(raw.pools.cpu, scope), io: resolveIoPool(raw.pools.io, scope) },
     queues: {

@@ -100,6 +100,13 @@ const retention = section('How much of the past is kept.', {
     default: 64,
     description: 'Size on disk.',
   },
+  result_files_mb: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 256,
+    description: 'Files of large results together; 0: such a result is refused.',
+  },
 });
 
 const log = section('One JSON object a line.', {

@@ -21,6 +21,7 @@ import type { AppOptions } from './app-options.ts';
 import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
 import type { DefineTask } from './define-task.ts';
 import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
+import { readResult } from './read-result.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type { Payload } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
@@ -164,7 +165,8 @@ export class App implements AsyncDisposable {
     if (ended === null) return { id: run, task: task.name };
     const view = appRun(ended);
     if (view.state !== 'success') throw new RunFailed(view);
-    return view;
+    const whole: AppRun & { readonly id: string } = { ...view, result: await readResult(view.result) };
+    return whole;
   }
 
   /** Ends a run that waits or is on a slot; gives the state it is in by then. Rejects with `no-such-run`. */

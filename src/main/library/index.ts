@@ -13,6 +13,7 @@ export type {
   StepContext,
   UpstreamFailure,
 } from './flow-options.ts';
+export { readResult } from './read-result.ts';
 export type { StepFlow } from './step-input.ts';
 export type { ItemTask, TaskHandle } from './task-handle.ts';
 export type {

@@ -9,12 +9,15 @@
 import type { ExecuteOrder, Outcome } from '../../actors/execution.ts';
 import type { ErrorData } from '../../actors/kernel/errors.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
+import type { ResultFolderOptions } from '../../actors/results/result-folder.ts';
 
 /** What every cpu thread is started with. */
 export interface CpuWorkerData {
   readonly modules: readonly { readonly name: string; readonly file: string }[];
   /** Memory of the `SharedMark` that orders wait for; left out where they wait for nothing. */
   readonly mark?: SharedArrayBuffer;
+  /** Where large results go; null, the default: they are refused. */
+  readonly results?: ResultFolderOptions | null;
 }
 
 /** `workerData` as the thread finds it. */

@@ -17,7 +17,7 @@ import type { Dir, Dirent } from 'node:fs';
 import { type Clock, systemClock } from '../../actors/kernel/clock.ts';
 import { ColibriError } from '../../actors/kernel/errors.ts';
 import type { FoundItem } from '../../actors/protocol.ts';
-import { fingerprint64 } from './fingerprint.ts';
+import { fingerprint64 } from '../../actors/results/fingerprint.ts';
 import { compileGlob, type GlobState } from './glob.ts';
 import { isPartName } from './part-name.ts';
 

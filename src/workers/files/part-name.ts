@@ -2,7 +2,7 @@
  * Names of part files: what is written before it is whole and takes its final name. A scan never finds
  * them, so the form is known in this one place.
  */
-import { fingerprint64 } from './fingerprint.ts';
+import { fingerprint64 } from '../../actors/results/fingerprint.ts';
 
 /** Longest name of a file on the usual file systems, in bytes. */
 const NAME_LIMIT_BYTES = 255;

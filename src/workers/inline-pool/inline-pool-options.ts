@@ -3,6 +3,7 @@ import type { Outcome, WorkSource } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
+import type { ResultFolder } from '../../actors/results/result-folder.ts';
 import type { Handler } from '../handler.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
@@ -18,6 +19,8 @@ export interface InlinePoolOptions {
   /** How far the journal has come: orders that say so wait for it. */
   readonly mark: SharedMark;
   readonly watch: LoopWatch;
+  /** Where large results go; null, the default: they are refused. */
+  readonly results?: ResultFolder | null;
   readonly onOutcome: (outcome: Outcome) => void;
   readonly onLog: (record: LogRecord) => void;
   readonly onProgress: (run: string, fraction: number, note: string | null) => void;

@@ -163,7 +163,7 @@ export class InlinePool implements Pool {
 
   #start(held: Held): void {
     const { order, context } = held;
-    const { functions, watch } = this.#options;
+    const { functions, watch, results = null } = this.#options;
     held.startMono = this.#clock.monoMs();
     const handle = functions.get(order.handler);
     if (handle === undefined) {
@@ -174,7 +174,7 @@ export class InlinePool implements Pool {
     held.timer = this.#clock.setTimer(order.timeoutMs, () => this.#abort(held, 'timeout'));
     const monoMs = this.#host.monoMs;
     const outcome = watch.call(order, () =>
-      this.#outside(() => runHandler({ handle, order, context, monoMs })),
+      this.#outside(() => runHandler({ handle, order, context, monoMs, results })),
     );
     if (outcome instanceof Promise) outcome.then((settled) => this.#settle(held, settled));
     else this.#settle(held, outcome);

@@ -32,6 +32,7 @@ import {
   type RunsMessages,
   type TelemetryMessages,
 } from '../../actors/protocol.ts';
+import type { ResultFolder } from '../../actors/results/result-folder.ts';
 import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { latestOf } from '../latest-of.ts';
@@ -57,6 +58,8 @@ export interface IoActorOptions {
   readonly begun?: BegunRun;
   /** Attributes stray errors to their runs; for a thread with users' modules. Default: on for `guest`. */
   readonly guard?: ((handlers: GuardHandlers) => ThreadGuard) | null;
+  /** Where large results go; null, the default: they are refused. */
+  readonly results?: ResultFolder | null;
   readonly clock?: Clock;
 }
 
@@ -95,6 +98,7 @@ class IoActor implements Behaviour<IoMessages> {
   readonly #host: ContextHost;
   readonly #guard: ThreadGuard | null;
   readonly #begun: BegunRun | null;
+  readonly #results: ResultFolder | null;
   readonly #limiter: LogLimiter;
   readonly #live = new LinkedHashMap<string, LiveRun>();
   /** Not reported yet: what ended in this turn. */
@@ -107,6 +111,7 @@ class IoActor implements Behaviour<IoMessages> {
     this.#clock = clock;
     this.#monoMs = () => clock.monoMs();
     this.#registry = options.registry;
+    this.#results = options.results ?? null;
     this.#mark = options.mark ?? null;
     this.#begun = options.begun ?? null;
     this.#runs = context.ref<RunsMessages>(options.reportTo);
@@ -211,7 +216,8 @@ class IoActor implements Behaviour<IoMessages> {
     }
     const { order, context } = live;
     this.#begun?.enter(order.run);
-    const outcome = runHandler({ handle, order, context, monoMs: this.#monoMs });
+    const results = this.#results;
+    const outcome = runHandler({ handle, order, context, monoMs: this.#monoMs, results });
     this.#begun?.leave();
     if (outcome instanceof Promise) outcome.then((settled) => this.#settle(live, settled));
     else this.#settle(live, outcome);

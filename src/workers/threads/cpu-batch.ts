@@ -13,6 +13,7 @@ import type { AbortReason, ExecuteOrder, Outcome } from '../../actors/execution.
 import { ColibriError, type ErrorData, toErrorData } from '../../actors/kernel/errors.ts';
 import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import { type Tidier, TidyTimer } from '../../actors/kernel/tidier.ts';
+import type { ResultFolder } from '../../actors/results/result-folder.ts';
 import { type BatchMessage, type OutcomeRow, sharedClockOffsetMs } from '../cpu-pool/cpu-protocol.ts';
 import { CpuRegion } from '../cpu-pool/cpu-region.ts';
 import type { Handler } from '../handler.ts';
@@ -36,6 +37,8 @@ export interface CpuBatchRunnerOptions {
   readonly mark?: SharedMark;
   /** Ends this thread. */
   readonly exit: () => void;
+  /** Where large results go; null, the default: they are refused. */
+  readonly results?: ResultFolder | null;
   /** Told after each batch, and when the work has run dry. */
   readonly tidier?: Tidier;
 }
@@ -182,7 +185,7 @@ export class CpuBatchRunner implements ContextHost {
 
   #handle(handle: Handler, current: Current): Outcome | Promise<Outcome> {
     const { order, context } = current;
-    return runHandler({ handle, order, context, monoMs });
+    return runHandler({ handle, order, context, monoMs, results: this.#options.results ?? null });
   }
 
   /** Waits for the outcome of the current order, or for an error that escapes it, whichever is first. */

@@ -4,6 +4,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import type { Tidier } from '../../actors/kernel/tidier.ts';
+import { ResultFolder } from '../../actors/results/result-folder.ts';
 import { captureOutput } from '../capture-output.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { CpuBatchRunner, type CpuBatchRunnerOptions } from './cpu-batch.ts';
@@ -25,6 +26,7 @@ export function startCpuThread(options: CpuThreadOptions): (text: string) => Pro
     memory: options.data.memory,
     ...(options.data.mark === undefined ? {} : { mark: new SharedMark(options.data.mark) }),
     voice,
+    results: options.data.results == null ? null : new ResultFolder(options.data.results),
     exit: () => {
       ended = true;
       process.exit(1);

@@ -1,4 +1,5 @@
 /** What main gives to a hosting thread beside its name and the placement: plain data. */
+import type { ResultFolderOptions } from '../../actors/results/result-folder.ts';
 import type { Retention } from '../../actors/store/index.ts';
 import type { TelemetryOptions } from '../../actors/telemetry/index.ts';
 import type { UserModule } from '../registry.ts';
@@ -16,6 +17,8 @@ export interface HostSettings {
   readonly mark: SharedArrayBuffer;
   readonly control: { readonly socketPath: string };
   readonly io: { readonly maxSlots: number };
+  /** Null: large results are refused. */
+  readonly results: ResultFolderOptions | null;
   readonly modules: readonly UserModule[];
   /** Memory of the `BegunRun` of the thread that runs them. */
   readonly begun: SharedArrayBuffer;

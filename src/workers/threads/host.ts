@@ -16,6 +16,7 @@ import {
   type StoreMessages,
   type TelemetryMessages,
 } from '../../actors/protocol.ts';
+import { ResultFolder } from '../../actors/results/result-folder.ts';
 import { captureOutput } from '../capture-output.ts';
 import type { OfferItems } from '../handlers/index.ts';
 import { BegunRun } from '../io-pool/begun-run.ts';
@@ -29,6 +30,7 @@ type Catalog = Readonly<Record<string, () => Promise<AnyActorDefinition>>>;
 /** Made only for actors that live here. `offer` is called by scans, when the actors run. */
 function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
   const mark = new SharedMark(settings.mark);
+  const results = settings.results === null ? null : new ResultFolder(settings.results);
   return {
     [ActorName.Telemetry]: async () => {
       const { telemetryActor } = await import('../../actors/telemetry/index.ts');
@@ -41,7 +43,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         kind === 'memory'
           ? new MemoryStore(retention, Date.now)
           : new SqliteStore({ file, retention, durability, nowMs: Date.now });
-      return storeActor({ openStore, mark });
+      return storeActor({ openStore, mark, results });
     },
     [ActorName.Control]: async () => {
       const { controlActor } = await import('../../actors/control/index.ts');
@@ -58,6 +60,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         reportTo: 'runs',
         maxSlots: settings.io.maxSlots,
         mark,
+        results,
       });
     },
     [ActorName.Guest]: async () =>
@@ -67,6 +70,7 @@ function catalogOf(settings: HostSettings, offer: OfferItems): Catalog {
         reportTo: 'runs',
         maxSlots: settings.io.maxSlots,
         mark,
+        results,
         begun: new BegunRun(settings.begun),
       }),
   };

@@ -1,6 +1,7 @@
 /** One transition into the rows of its run. The transaction, and what becomes of it after an error, are the caller's. */
 import { withoutStack } from '../../kernel/errors.ts';
 import type { RunEvent } from '../../protocol.ts';
+import { ownFileOf } from '../../results/result-reference.ts';
 import { isTerminal } from '../../runs/run-states.ts';
 import { attemptsAfter, endsAttempt, foldEvent } from '../run-history.ts';
 import type { JournalBounds } from './bounds.ts';
@@ -30,6 +31,7 @@ export function applyEvent(event: RunEvent, connection: Connection): void {
   if (!update(event, connection)) {
     insert(event, connection);
   } else {
+    keepFile(event, connection);
     if (over) countEnd(event, connection);
     if (endsAttempt(event)) keepAttempt(event, statements);
   }
@@ -52,6 +54,7 @@ function insert(event: RunEvent, connection: Connection): boolean {
     if (!wasHeld) bounds.count(wasDead === 1 ? 0 : -1, old.result === null ? 0 : -1);
     insertFirst(event, connection);
   }
+  keepFile(event, connection);
   for (const run of event.adopts ?? []) {
     holdSteps(connection.statements.adoptStep.all(event.run, run), connection, -1);
   }
@@ -139,6 +142,13 @@ function countEnd(event: RunEvent, connection: Connection): void {
   }
 }
 
+function keepFile({ run, result }: RunEvent, { statements, bounds }: Connection): void {
+  const file = ownFileOf(run, result);
+  if (file === null) return;
+  statements.setFile.run(file.name, file.bytes, run);
+  bounds.lookAtFiles();
+}
+
 function isHeld(run: string, { statements }: Connection): boolean {
   return statements.held.get(run)?.held === 1;
 }
@@ -146,6 +156,7 @@ function isHeld(run: string, { statements }: Connection): boolean {
 /** Steps that have come to be held (−1), or are not any more (1). */
 function holdSteps(rows: readonly Row[], { bounds }: Connection, sign: 1 | -1): void {
   if (sign < 0) bounds.holds = true;
+  else bounds.lookAtFiles();
   for (const { over = 1, kept } of rows) {
     bounds.count(over === 1 ? sign : 0, kept === 1 ? sign : 0);
   }

@@ -21,6 +21,8 @@ export class JournalBounds {
   /** Bytes in use above which the runs are looked at again. */
   #checkBytes: number;
   #audits = 0;
+  /** Files may be more than the bound, or forgotten. */
+  #looksAtFiles: boolean;
   /** Some run is a step of a flow that is not over: it counts for nothing here. */
   holds: boolean;
 
@@ -33,6 +35,12 @@ export class JournalBounds {
     this.#over = numberOf(statements.countOver.get(), 'n');
     this.#results = numberOf(statements.countResults.get(), 'n');
     this.#checkBytes = retention.maxBytes;
+    this.#looksAtFiles = statements.files.get() !== undefined;
+  }
+
+  /** Some result lies in a file, or has come to count. */
+  lookAtFiles(): void {
+    this.#looksAtFiles = true;
   }
 
   /** Runs that are over have become more (or fewer, below 0), and of those that keep a result. */
@@ -54,14 +62,18 @@ export class JournalBounds {
 
   /** Forgets what is beyond the bounds; part of each transaction. */
   prune(): void {
-    const { forgetOldest, forgetResults, forgetOldResults } = this.#statements;
-    const { runs, results, resultTtlMs } = this.#retention;
+    const { forgetOldest, forgetResults, forgetOldResults, forgetBeyondFileBytes } = this.#statements;
+    const { runs, results, resultTtlMs, fileBytes } = this.#retention;
     if (this.#over > runs) this.#forgot(forgetOldest.run(this.#over - runs).changes);
     if (this.#results > 0) {
       this.#results -= Number(forgetOldResults.run(this.#nowMs() - resultTtlMs).changes);
     }
     if (this.#results > results) {
       this.#results -= Number(forgetResults.run(this.#results - results).changes);
+    }
+    if (this.#looksAtFiles) {
+      this.#results -= Number(forgetBeyondFileBytes.run(fileBytes).changes);
+      this.#looksAtFiles = false;
     }
     this.#pruneBytes();
   }

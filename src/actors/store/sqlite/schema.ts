@@ -88,4 +88,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_results ON runs (ended_ms) WHERE result IS NOT NULL AND held = 0;
   CREATE INDEX runs_held ON runs (flow) WHERE held = 1;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN file TEXT;         -- name of the file that its result lies in; null: none of its own
+  ALTER TABLE runs ADD COLUMN file_bytes INTEGER;
+  CREATE INDEX runs_files ON runs (ended_ms) WHERE file IS NOT NULL;
+  `,
 ];

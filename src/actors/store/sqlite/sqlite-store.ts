@@ -231,6 +231,20 @@ export class SqliteStore implements Store {
     return backUp(this.#options.file, file);
   }
 
+  resultFiles(): ReadonlySet<string> {
+    return this.#asked(({ statements }) => new Set(statements.files.all().map(({ file }) => file as string)));
+  }
+
+  forgottenFiles(): readonly string[] {
+    return this.#asked(({ database, statements }) => {
+      // What is in a transaction may come back.
+      if (database.isTransaction) return [];
+      const files = statements.forgottenFiles.all().map(({ file }) => file as string);
+      if (files.length > 0) statements.clearForgotten.run();
+      return files;
+    });
+  }
+
   usage(): StoreUsage {
     return { history: this.#asked(({ bounds }) => bounds.usedBytes), live: 0, marks: 0 };
   }

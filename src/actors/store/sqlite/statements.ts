@@ -3,7 +3,18 @@ import type { Database, Statement } from './database.ts';
 
 export type Statements = Readonly<Record<keyof typeof SQL, Statement>>;
 
+/** Files whose result is forgotten, as long as they are there: part of the transaction in which it is. */
+const FORGOTTEN_FILES = `
+  PRAGMA temp_store = MEMORY;
+  CREATE TEMP TABLE forgotten_files (file TEXT NOT NULL);
+  CREATE TEMP TRIGGER result_forgotten AFTER UPDATE OF file ON main.runs WHEN old.file IS NOT NULL AND new.file IS NULL
+    BEGIN INSERT INTO forgotten_files VALUES (old.file); END;
+  CREATE TEMP TRIGGER run_forgotten AFTER DELETE ON main.runs WHEN old.file IS NOT NULL
+    BEGIN INSERT INTO forgotten_files VALUES (old.file); END;
+`;
+
 export function prepareStatements(database: Database): Statements {
+  database.exec(FORGOTTEN_FILES);
   const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;
 }
@@ -25,6 +36,8 @@ export const SQL = {
   /** The columns of `VIEW`, then dead, held. */
   insertRun: `INSERT INTO runs (${VIEW}, dead, held)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  /** file, file_bytes, run */
+  setFile: 'UPDATE runs SET file = ?, file_bytes = ? WHERE run = ?',
   /** attempt, started_ms if it was not running, note, run */
   runBegan: `UPDATE runs SET state = 'running', attempt = ?,
     started_ms = CASE state WHEN 'running' THEN started_ms ELSE ? END, note = coalesce(?, note)
@@ -98,10 +111,18 @@ export const SQL = {
         OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
       FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0) WHERE total > ?)`,
   /** How many */
-  forgetResults: `UPDATE runs SET result = NULL WHERE rowid IN
+  forgetResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN
     (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
   /** ended_ms before which a result is too old */
-  forgetOldResults: 'UPDATE runs SET result = NULL WHERE result IS NOT NULL AND held = 0 AND ended_ms < ?',
+  forgetOldResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL
+    WHERE result IS NOT NULL AND held = 0 AND ended_ms < ?`,
+  /** Bytes: of all files but those of the newest results that fit. */
+  forgetBeyondFileBytes: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN (SELECT id FROM (
+      SELECT rowid AS id, sum(file_bytes) OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
+      FROM runs WHERE file IS NOT NULL AND held = 0) WHERE total > ?)`,
+  files: 'SELECT file FROM runs WHERE file IS NOT NULL',
+  forgottenFiles: 'SELECT file FROM forgotten_files',
+  clearForgotten: 'DELETE FROM forgotten_files',
 
   tasks: 'SELECT id, task FROM tasks',
   /** task → id */
