@@ -23,7 +23,7 @@ test('a flow with all that it may say', async () => {
     timeout_seconds: 60
     on_failure: { task: tell, with: { of: "{{ flow.run }}" } }
     steps:
-      - { task: pull, timeout_seconds: 9 }
+      - { task: pull, timeout_seconds: 9, priority: 7 }
       - task: nap
         depends_on: [ pull ]
         on_upstream_failure: run
@@ -53,7 +53,12 @@ test('a flow with all that it may say', async () => {
       each: null,
       with: null,
       expect: null,
-      limits: { timeoutMs: 9000, maxRetry: 2, backoff: { kind: 'scaled', baseMs: 1000, capMs: 60_000 } },
+      limits: {
+        timeoutMs: 9000,
+        maxRetry: 2,
+        backoff: { kind: 'scaled', baseMs: 1000, capMs: 60_000 },
+        priority: 7,
+      },
     },
     {
       task: 'nap',
@@ -113,6 +118,10 @@ const PROBLEMS: readonly (readonly [flow: string, ...expected: string[]])[] = [
   [
     '  - { name: f, steps: [ { task: many } ] }',
     'c.yaml:8:33: flows[0] (f).steps[0].task: expected a task with one run, got "many", which has a run for each file; give the step a task without each',
+  ],
+  [
+    '  - { name: f, steps: [ { task: nap, priority: 1001 } ] }',
+    'c.yaml:8:48: flows[0] (f).steps[0].priority: expected an integer from -1000 to 1000, got 1001',
   ],
   [
     '  - { name: f, on_failure: { task: tel }, steps: [ { task: nap } ] }',

@@ -31,7 +31,12 @@ function definitionOf({ steps, timeout }: Play): FlowDefinition {
       with: passes ? { from: `{{ steps.${up}.result }}` } : null,
       limits:
         index % 4 === 0
-          ? { timeoutMs: 1000, maxRetry: 1, backoff: { kind: 'scaled', baseMs: 10, capMs: 20 } }
+          ? {
+              timeoutMs: 1000,
+              maxRetry: 1,
+              backoff: { kind: 'scaled', baseMs: 10, capMs: 20 },
+              priority: index % 3,
+            }
           : null,
     });
   });

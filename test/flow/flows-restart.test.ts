@@ -46,6 +46,7 @@ test('what a step says in place of its task holds for the daemon after too', asy
   const limits = {
     timeoutMs: 1234,
     maxRetry: 1,
+    priority: 7,
     backoff: { kind: 'scaled', baseMs: 10, capMs: 20 },
   } as const;
   const rig = rigOf(t, [step('pull', { limits })]);

@@ -334,3 +334,23 @@ test('a flow that is gone from the config is kept, and goes on when it is there 
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
 });
+
+test('a step of a higher priority goes first, also after a restart; without one it has that of its task', async (t) => {
+  const limits = { timeoutMs: 9000, maxRetry: 0, backoff: { kind: 'scaled', baseMs: 1, capMs: 1 } } as const;
+  const steps = [
+    step('first'),
+    step('low', { limits: { ...limits, priority: -5 } }),
+    step('plain'),
+    step('high', { limits: { ...limits, priority: 5 } }),
+  ];
+  const rig = rigOf(t, 'sqlite', { flows: [flowDefinition(steps)], slots: 1 });
+  const run = await rig.start();
+  const order: string[] = [];
+  for (let at = 0; at < 4; at++) {
+    order.push(...rig.held);
+    rig.finish(`${run}/${rig.held[0]}`);
+    await rig.settle();
+    if (at === 1) await rig.crash();
+  }
+  assert.deepEqual(order, ['first', 'high', 'plain', 'low']);
+});

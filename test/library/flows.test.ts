@@ -79,6 +79,7 @@ test('what is wrong with a flow is said where it is defined', (t) => {
   refused(() => app.flow('a', [a]), /expected a name that no other flow or task has/);
   refused(() => app.flow('f', [a], { schedule: 'often' }), /flow f: schedule: /);
   refused(() => app.flow('f', []), /expected at least one step/);
+  refused(() => app.flow('f', [{ task: a, priority: 0.5 }]), /step a: priority: expected an integer/);
   assert.throws(() => app.task({ name: 'c', dependsOn: [{ name: 'x' }] }, () => 1), ColibriError);
   // What only a step says, at its task.
   const slip = { list: a, onItemFail: 'stop' };

@@ -21,7 +21,7 @@ export interface QueueSetup {
   /** How often a bound had room again by time alone. */
   readonly rooms: () => number;
   /** A new run, pushed. */
-  push(task: TaskState, key?: string): Run;
+  push(task: TaskState, key?: string, priority?: number | null): Run;
 }
 
 export function queueSetup(bounds: Partial<Bounds>, options: Partial<ReadyQueueOptions> = {}): QueueSetup {
@@ -43,10 +43,20 @@ export function queueSetup(bounds: Partial<Bounds>, options: Partial<ReadyQueueO
     clock,
     queue,
     rooms: () => rooms,
-    push(task, key) {
+    push(task, key, priority = null) {
       const input = key === undefined ? null : JSON.stringify({ key });
       const id = `${task.spec.name}@${runs++}`;
-      const run = new Run({ id, task, origin: 'manual', createdAtMs: 0, dueAtMs: 0, input, mark: null });
+      const limits = priority === null ? null : { ...task.spec, priority };
+      const run = new Run({
+        id,
+        task,
+        origin: 'manual',
+        createdAtMs: 0,
+        dueAtMs: 0,
+        input,
+        mark: null,
+        limits,
+      });
       queue.push(run);
       return run;
     },

@@ -49,7 +49,7 @@ class Model {
   }
 
   rank(run: Run): number {
-    return run.readyMono - run.task.spec.priority * this.bounds.ageingMs;
+    return run.readyMono - run.priority * this.bounds.ageingMs;
   }
 
   mayBegin(run: Run, nowMono: number): boolean {
@@ -91,7 +91,16 @@ function tasks(): TaskState[] {
 }
 
 const action = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('push' as const), task: fc.nat(8), key: fc.nat(3) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('push' as const),
+      task: fc.nat(8),
+      key: fc.nat(3),
+      // Of a step that has one of its own.
+      priority: fc.option(fc.integer({ min: -2, max: 2 }), { nil: null }),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('take' as const), pool: fc.constantFrom(...POOLS) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('end' as const), pick: fc.nat(99) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), pick: fc.nat(99) }) },
@@ -131,10 +140,16 @@ test('any groups, tasks, keys, rates and priorities: what is taken is the best o
           queue.release(run);
         };
         for (const step of actions) {
-          if (step.do === 'push') model.ready.push(push(all9[step.task]!, `${step.key}`));
+          if (step.do === 'push') model.ready.push(push(all9[step.task]!, `${step.key}`, step.priority));
           else if (step.do === 'take') begin(step.pool);
-          else if (step.do === 'advance') await clock.advance(step.ms);
-          else if (step.do === 'end') {
+          else if (step.do === 'advance') {
+            await clock.advance(step.ms);
+            for (const { kind, name, active } of queue.view()) {
+              if (kind !== 'task' && kind !== 'key') continue;
+              const own = model.running.filter((run) => run.task.spec.name === name);
+              assert.equal(active, own.length, `${kind} ${name}`);
+            }
+          } else if (step.do === 'end') {
             const run = model.running[step.pick % Math.max(1, model.running.length)];
             if (run !== undefined) end(run);
           } else if (model.ready.length > 0) {

@@ -34,6 +34,8 @@ export class BoundGates {
   readonly #branches = new Map<string, Branch>();
   /** Where the runs of a task go: a lane, or a branch with lanes by key. */
   readonly #places = new Map<TaskState, Place>();
+  /** Lanes beside that of a task with a bound of its own, behind the same gate: for steps that have another priority. */
+  readonly #beside = new Map<Lane, Lane[]>();
   readonly #room: KeyRoom;
   #spansPools = false;
   #engine: DelayEngine<Gate> | null = null;
@@ -76,9 +78,12 @@ export class BoundGates {
   }
 
   laneOf(run: Run): Lane {
-    if (run.scan) return this.#rootOf('scan').shared(run.task.spec.priority, this.#creditOf(run.task));
+    const { priority } = run;
+    if (run.scan) return this.#rootOf('scan').shared(priority, this.#creditOf(priority));
     const place = this.#places.get(run.task) ?? this.#addTask(run.task);
-    return place instanceof Branch ? place.keys!.laneOf(run.effectiveInput) : (place as Lane);
+    if (place instanceof Branch) return place.keys!.laneOf(run.effectiveInput, priority);
+    const lane = place as Lane;
+    return lane.priority === priority ? lane : this.#laneBeside(lane, priority);
   }
 
   /** A run of this lane begins. False: no gate counts it. */
@@ -125,10 +130,24 @@ export class BoundGates {
     this.#engine?.close();
   }
 
+  #laneBeside(lane: Lane, priority: number): Lane {
+    const parent = lane.parent!;
+    const creditMs = this.#creditOf(priority);
+    if (lane.gate === null) return parent.shared(priority, creditMs);
+    const others = this.#beside.get(lane) ?? [];
+    let other = others.find((one) => one.priority === priority);
+    if (other === undefined) {
+      other = new Lane(parent, lane.gate, { priority, creditMs });
+      parent.places.push(other);
+      this.#beside.set(lane, [...others, other]);
+    }
+    return other;
+  }
+
   #addTask(task: TaskState): Place {
     const { name, pool, group, priority, bounds } = task.spec;
     const parent = this.#parentOf(pool, group);
-    const creditMs = this.#creditOf(task);
+    const creditMs = this.#creditOf(priority);
     let place: Place;
     if (bounds === undefined) place = parent.shared(priority, creditMs);
     else {
@@ -138,7 +157,13 @@ export class BoundGates {
       else {
         const branch = new Branch(parent, gate);
         const room = this.#room;
-        branch.keys = new KeyLanes({ ...key, branch, task: name, priority, creditMs, room });
+        branch.keys = new KeyLanes({
+          ...key,
+          branch,
+          task: name,
+          ageingMs: this.#options.bounds.ageingMs,
+          room,
+        });
         place = branch;
       }
       parent.places.push(place);
@@ -152,8 +177,8 @@ export class BoundGates {
     return this.#groups.get(group)?.rate?.openMono ?? nowMono;
   }
 
-  #creditOf(task: TaskState): number {
-    return task.spec.priority * this.#options.bounds.ageingMs;
+  #creditOf(priority: number): number {
+    return priority * this.#options.bounds.ageingMs;
   }
 
   #parentOf(pool: PoolName, group: string | null): Branch {
@@ -201,7 +226,10 @@ export class BoundGates {
 function addPlace(views: Map<string, BoundView>, place: Place, isHeld: boolean): void {
   const { gate } = place;
   const holds = !isHeld && gate !== null && gate.shut;
-  if (gate !== null) addTo(views, gate, holds ? place.depth : 0, gate.kind === 'task' || gate.kind === 'key');
+  if (gate !== null) {
+    const isOwn = gate.kind === 'task' || gate.kind === 'key';
+    addTo(views, gate, holds ? place.depth : 0, isOwn && gate.places[0] === place);
+  }
   if (!(place instanceof Branch)) return;
   for (const inner of place.all()) addPlace(views, inner, isHeld || holds);
 }

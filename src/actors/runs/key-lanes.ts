@@ -26,8 +26,8 @@ export interface KeyRoom {
 export interface KeyLanesOptions {
   readonly branch: Branch;
   readonly task: string;
-  readonly priority: number;
-  readonly creditMs: number;
+  /** What one step of priority is worth. */
+  readonly ageingMs: number;
   /** Runs of one key at once. */
   readonly concurrency: number;
   readonly keyOf: (input: string) => string;
@@ -38,6 +38,8 @@ export class KeyLanes implements KeyedLanes {
   readonly #options: KeyLanesOptions;
   readonly #own = new LinkedHashMap<string, Lane>();
   readonly #shared = new LinkedHashMap<string, Lane>();
+  /** Of a key whose runs have several priorities: the lanes beside its first one, behind the same gate. */
+  readonly #beside = new Map<Lane, Lane[]>();
 
   constructor(options: KeyLanesOptions) {
     this.#options = options;
@@ -46,35 +48,59 @@ export class KeyLanes implements KeyedLanes {
   *lanes(): Generator<Lane> {
     yield* this.#own.values();
     yield* this.#shared.values();
+    for (const lanes of this.#beside.values()) yield* lanes;
   }
 
-  laneOf(input: string): Lane {
+  laneOf(input: string, priority: number): Lane {
     const { keyOf, room } = this.#options;
     const key = keyOf(input);
     const own = this.#own.get(key);
-    if (own !== undefined) return own;
+    if (own !== undefined) return this.#ofPriority(own, priority);
     const hash = `#${hashOf(key) % SHARED_LANES}`;
     const shared = this.#shared.get(hash);
-    if (shared !== undefined) return shared;
-    if (room.left === 0) return this.#add(this.#shared, hash);
+    if (shared !== undefined) return this.#ofPriority(shared, priority);
+    if (room.left === 0) return this.#add(this.#shared, hash, priority);
     room.left--;
-    return this.#add(this.#own, key);
+    return this.#add(this.#own, key, priority);
   }
 
+  /** They go together, when nothing is left in any of them. */
   tidy(lane: Lane): void {
-    if (lane.depth > 0 || (lane.gate !== null && lane.gate.active > 0)) return;
-    if (this.#own.get(lane.key) === lane) {
-      this.#own.delete(lane.key);
+    const { gate, key } = lane;
+    if (lane.depth > 0 || (gate !== null && gate.active > 0)) return;
+    const own = this.#own.get(key);
+    const isOwn = own !== undefined && own.gate === gate;
+    const first = isOwn ? own : this.#shared.get(key);
+    if (first === undefined) return;
+    if (first.depth > 0 || this.#beside.get(first)?.some(({ depth }) => depth > 0) === true) return;
+    this.#beside.delete(first);
+    if (isOwn) {
+      this.#own.delete(key);
       this.#options.room.left++;
-    } else this.#shared.delete(lane.key);
+    } else this.#shared.delete(key);
   }
 
-  #add(lanes: LinkedHashMap<string, Lane>, key: string): Lane {
-    const { branch, task, priority, creditMs, concurrency } = this.#options;
-    const gate = new Gate({ kind: BoundKind.Key, name: task, limit: concurrency });
-    const lane = new Lane(branch, gate, { priority, creditMs, keys: this, key });
+  #add(lanes: LinkedHashMap<string, Lane>, key: string, priority: number): Lane {
+    const { task, concurrency } = this.#options;
+    const lane = this.#lane(new Gate({ kind: BoundKind.Key, name: task, limit: concurrency }), key, priority);
     lanes.set(key, lane);
     return lane;
+  }
+
+  #ofPriority(first: Lane, priority: number): Lane {
+    if (first.priority === priority) return first;
+    const others = this.#beside.get(first) ?? [];
+    let other = others.find((one) => one.priority === priority);
+    if (other === undefined) {
+      other = this.#lane(first.gate!, first.key, priority);
+      this.#beside.set(first, [...others, other]);
+    }
+    return other;
+  }
+
+  #lane(gate: Gate, key: string, priority: number): Lane {
+    const { branch, ageingMs } = this.#options;
+    return new Lane(branch, gate, { priority, creditMs: priority * ageingMs, keys: this, key });
   }
 }
 

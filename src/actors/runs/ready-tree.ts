@@ -54,7 +54,7 @@ export abstract class Place {
 /** Lanes of one task by the keys of its runs. */
 export interface KeyedLanes {
   lanes(): Iterable<Lane>;
-  laneOf(input: string): Lane;
+  laneOf(input: string, priority: number): Lane;
   /** A lane has lost a run: it goes with the last one. */
   tidy(lane: Lane): void;
 }

@@ -111,6 +111,11 @@ export class Run implements Linked<Run> {
     return this.limits ?? this.task.spec;
   }
 
+  /** Of the step, or of its task. */
+  get priority(): number {
+    return this.limits?.priority ?? this.task.spec.priority;
+  }
+
   /** What its handler gets, JSON text. */
   get effectiveInput(): string {
     return this.scan ? (this.task.spec.scanJson ?? '{}') : layInput(this.task.spec.withJson, this.input);

@@ -34,6 +34,8 @@ export interface StepLimits {
   readonly timeoutMs: number;
   readonly maxRetry: number;
   readonly backoff: BackoffPolicy;
+  /** Null: that of the task, also when a reload changes it. */
+  readonly priority: number | null;
 }
 
 export class TaskState {

@@ -75,6 +75,7 @@ export interface RawStep {
   readonly timeout_seconds?: number;
   readonly max_retry?: number;
   readonly backoff?: RawBackoff;
+  readonly priority?: number;
 }
 
 export interface RawFlow

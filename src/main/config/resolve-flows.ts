@@ -116,15 +116,17 @@ function resolveLimits(
   step: RawStep,
   { path, task, scope }: { path: SchemaPath; task: TaskSpec | undefined; scope: ResolveScope },
 ): StepDefinition['limits'] {
-  const { timeout_seconds, max_retry, backoff } = step;
+  const { timeout_seconds, max_retry, backoff, priority } = step;
   const own = Object.fromEntries(
-    Object.entries({ timeout_seconds, max_retry, backoff }).filter(([, value]) => value !== undefined),
+    Object.entries({ timeout_seconds, max_retry, backoff, priority }).filter(
+      ([, value]) => value !== undefined,
+    ),
   );
   if (task === undefined || Object.keys(own).length === 0) return null;
   // What a step inherits is the task's: the rest of what is shared is not looked at.
   const base = { ...task, timeZone: null, dst: { gap: 'shift', repeat: 'first' } } as const;
   const { timeoutMs, maxRetry, backoff: policy } = resolveShared(own, base, path, scope);
-  return { timeoutMs, maxRetry, backoff: policy };
+  return { timeoutMs, maxRetry, backoff: policy, priority: priority ?? null };
 }
 
 /** Runs of both are told apart by their names. */

@@ -46,6 +46,7 @@ const stepSchema: JsonSchema = {
     timeout_seconds: { ...timeoutSeconds, description: 'In place of that of the task.' },
     max_retry: count('In place of that of the task.', undefined, { min: 0, max: 1000 }),
     backoff,
+    priority: count('In place of that of the task.', undefined, { min: -1000, max: 1000 }),
   },
 };
 
