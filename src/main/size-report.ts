@@ -1,5 +1,6 @@
 /** The memory of the running daemon, looked at when somebody asks: main's own, and what other threads say of theirs. */
 import { availableParallelism } from 'node:os';
+import type { Flows } from '../actors/flow/index.ts';
 import { type ActorSystem, usedHeapBytes } from '../actors/kernel/index.ts';
 import { ActorName, type SizeView, type StoreMessages, type TelemetryMessages } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
@@ -16,6 +17,7 @@ export interface SizeReportOptions {
   readonly cpu: CpuPool;
   readonly io: IoPool;
   readonly governor: MemoryGovernor | null;
+  readonly flows: Flows | null;
 }
 
 /** An actor, or a cpu thread, that does not answer within this is left out. */
@@ -31,7 +33,7 @@ export class SizeReport {
 
   /** Never rejects: what does not answer is null. */
   async view(): Promise<SizeView> {
-    const { config, system, router, runs, cpu, io, governor } = this.#options;
+    const { config, system, router, runs, cpu, io, governor, flows } = this.#options;
     const within = { timeoutMs: ANSWER_MS };
     const [store, telemetry, cpuHeaps] = await Promise.all([
       system
@@ -57,6 +59,7 @@ export class SizeReport {
       runs: runs.heldBytes(),
       mailboxes: new Map(mailboxes.map(({ actor, bytes }) => [actor, bytes])),
       store,
+      flows: flows?.heldBytes ?? null,
       logBytes: telemetry?.logBytes ?? null,
       flow: runs.flow.read(),
       io: { slots: io.slots, waitMs, computeMs },

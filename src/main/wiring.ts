@@ -227,7 +227,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     log,
     tidy,
   });
-  const size = new SizeReport({ config, system, router, runs, cpu, io, governor });
+  const size = new SizeReport({ config, system, router, runs, cpu, io, governor, flows });
   const report = new RuntimeReport({
     version,
     config,

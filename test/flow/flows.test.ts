@@ -236,7 +236,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
     });
 
     test('more flows than may live wait in the ready queue, and come to their end', async (t) => {
-      const rig = rigOf(t, kind, { overlap: 'allow', budgetBytes: 1, slots: 1000 });
+      const rig = rigOf(t, kind, { overlap: 'allow', budgetBytes: 4_000_000, slots: 1000 });
       for (let n = 0; n < 150; n++) rig.trigger('f', { day: 'x' });
       await rig.settle();
       assert.deepEqual([rig.flows.active, rig.held.length], [100, 100]);
@@ -353,4 +353,38 @@ test('a step of a higher priority goes first, also after a restart; without one 
     if (at === 1) await rig.crash();
   }
   assert.deepEqual(order, ['first', 'high', 'plain', 'low']);
+});
+
+test('what live flows hold is counted, is nothing when they are over, and keeps others from beginning', async (t) => {
+  const steps = [
+    step('pull'),
+    step('one', {
+      dependsOn: ['pull'],
+      each: { list: '{{ steps.pull.result }}', concurrency: 1, onFailure: 'stop' },
+      with: { item: '{{ item }}' },
+    }),
+  ];
+  const budgetBytes = 20 * 10_000;
+  const rig = rigOf(t, 'memory', { flows: [flowDefinition(steps)], overlap: 'allow', budgetBytes });
+  const limit = budgetBytes / 20;
+  const first = await rig.start('f', { text: 'x'.repeat(10_000) });
+  assert.ok(rig.flows.heldBytes > 10_000);
+  const second = await rig.start();
+  assert.deepEqual([rig.flows.active, rig.view(second)?.state], [1, 'ready'], 'no room for a second one');
+  const before = rig.flows.heldBytes;
+  rig.result(`${first}/pull`, ['y'.repeat(30_000)]);
+  await rig.settle();
+  assert.ok(rig.flows.heldBytes > before + 20_000, 'its list is counted');
+  rig.finish(`${first}/one[0]`);
+  await rig.settle();
+  assert.deepEqual([rig.view(first)?.state, rig.view(second)?.state], ['success', 'running']);
+  const small = rig.flows.heldBytes;
+  assert.ok(small > 0 && small < limit);
+  for (let more = 0; more < 20; more++) await rig.start();
+  assert.ok(rig.flows.active > 2 && rig.flows.heldBytes < limit + 2 * small, `${rig.flows.active}`);
+  while (rig.pool.held.size > 0) {
+    for (const run of [...rig.pool.held.keys()]) rig.result(run, []);
+    await rig.settle();
+  }
+  assert.deepEqual([rig.flows.active, rig.flows.heldBytes], [0, 0]);
 });

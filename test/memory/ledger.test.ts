@@ -21,6 +21,7 @@ const measured: Measured = {
     ['store', 6],
   ]),
   store: { history: 100, live: 200, marks: 300 },
+  flows: 17,
   logBytes: 64 * 1024,
   flow: { windowMs: 60_000, arrivals: 1200, meanDepth: 5, ended: 1200, durationMs: 48_000 },
   io: { slots: 12, waitMs: 50, computeMs: 10 },
@@ -170,4 +171,12 @@ test("the document puts Little's law and the io formula into numbers", async () 
   assert.deepEqual(document.governor, measured.steps);
   const fixed = sizeDocument(ledger(await config('queue_size: 7'), 4, null));
   assert.deepEqual([fixed.ready.capacity, fixed.ready.backlog_per_second], [7, null]);
+});
+
+test('live flows have a row, with a bound, where there are any', async () => {
+  const none = ledger(await config(), 4, measured);
+  assert.ok(none.rows.every(({ name }) => name !== 'live flows'));
+  const text = 'tasks: [{ name: a, handler: noop }]\nflows: [{ name: f, steps: [{ task: a }] }]';
+  const { boundBytes, measuredBytes, within } = rowOf(ledger(await config(text), 4, measured), 'live flows');
+  assert.deepEqual([boundBytes, measuredBytes, within], [2 * MIB, 17, 'main heap']);
 });

@@ -21,6 +21,7 @@ import type { FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
 import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
+import { FlowBytes } from './flow-bytes.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import {
   eventOfSeen,
@@ -77,6 +78,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly #options: FlowsOptions;
   readonly #flows = new Map<string, CompiledFlow>();
   readonly #live = new LinkedHashMap<string, LiveFlow>();
+  readonly #bytes: FlowBytes;
   readonly #inbox = new Ring<Inbox>();
   readonly #steps: StepRuns;
   readonly #source: WorkSource;
@@ -94,6 +96,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   constructor(options: FlowsOptions) {
     this.#options = options;
     const { clock, runs, store, budgetBytes } = options;
+    this.#bytes = new FlowBytes(budgetBytes);
     const share = Math.floor(budgetBytes / BUDGET_PER_FLOW);
     this.slots = Math.min(LIVE_FLOWS.most, Math.max(LIVE_FLOWS.least, share));
     for (const definition of options.flows) {
@@ -137,6 +140,17 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     return this.#live.size;
   }
 
+  /** What the live ones hold beside the runs of their steps. */
+  get heldBytes(): number {
+    return this.#bytes.held;
+  }
+
+  /** One more may begin. */
+  get #hasRoom(): boolean {
+    const begun = this.#live.size + this.#inbox.count;
+    return begun === 0 || (begun < this.slots && this.#bytes.hasRoom);
+  }
+
   /** Something is to be done, or asked for, that leads to a run. */
   get busy(): boolean {
     return this.#inbox.count > 0 || this.#starts.busy || this.#takeUp.busy;
@@ -147,7 +161,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   wake(): void {
     if (this.#closed) return;
     // No more than are taken up soon: the others can be cancelled where they are.
-    while (this.#live.size + this.#inbox.count < this.slots && this.#inbox.count < TURN) {
+    while (this.#hasRoom && this.#inbox.count < TURN) {
       const order = this.#source.take();
       if (order === undefined) break;
       this.#put({ kind: 'begin', order });
@@ -223,7 +237,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const untilMono = performance.now() + mostMs;
     while (!this.#closed && performance.now() < untilMono) {
       await new Promise(setImmediate);
-      const more = this.#live.size < this.slots && this.#source.peekTask() !== undefined;
+      const more = this.#hasRoom && this.#source.peekTask() !== undefined;
       if (!more && this.#inbox.count === 0 && !this.#takeUp.busy) return;
     }
   }
@@ -323,7 +337,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const isNew = order.attempt === 1;
     const sinceMs = note.sinceMs ?? (isNew ? clock.wallMs() : run.createdAtMs);
     const due = new Date(run.dueAtMs).toISOString();
-    const live = new LiveFlow(order, { flow, note, due, sinceMs });
+    const live = new LiveFlow(order, { flow, note, due, sinceMs }, this.#bytes);
     this.#live.set(live.id, live);
     if (flow.timeoutMs !== null) {
       if (note.sinceMs === undefined) {
@@ -422,8 +436,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
           this.#cancel(live, effect);
           break;
         case 'step-ended':
-          live.lists.delete(effect.step);
-          live.parts.delete(effect.step);
+          live.keepList(effect.step, null);
           break;
         case 'over':
           this.#over(live, effect.end);
@@ -450,6 +463,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#live.delete(id);
     if (end.state === 'failed') this.#startFailureTask(live);
     this.#keep(live);
+    live.bytes.release();
     const outcome: Outcome = {
       run: id,
       attempt: live.attempt,
@@ -486,7 +500,9 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   }
 
   #keep(live: LiveFlow): void {
-    this.#steps.note(live.id, noteText(live.note));
+    const text = noteText(live.note);
+    live.bytes.note(text);
+    this.#steps.note(live.id, text);
   }
 }
 

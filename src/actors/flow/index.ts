@@ -13,6 +13,7 @@ export {
   type RawExpectation,
 } from './expectations.ts';
 export { MAX_FLOW_ITEMS } from './fan-out.ts';
+export { liveFlowsLimit } from './flow-bytes.ts';
 export type { FlowDefinition, FlowFailureTask, StepDefinition } from './flow-definition.ts';
 export { flowDot, flowMermaid } from './flow-drawing.ts';
 export { endOfFlow } from './flow-end.ts';

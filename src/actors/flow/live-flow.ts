@@ -4,6 +4,7 @@ import type { ExecuteOrder } from '../execution.ts';
 import type { FlowStepView } from '../protocol.ts';
 import type { FlowedRun } from '../runs/index.ts';
 import type { CompiledFlow } from './compile-flow.ts';
+import { type FlowBytes, LiveFlowBytes } from './flow-bytes.ts';
 import type { FlowPlace } from './flow-events.ts';
 import type { FlowNote, NotedStep } from './flow-note.ts';
 import type { FlowRun } from './flow-run.ts';
@@ -29,6 +30,12 @@ export function stepOfRun(
   return { step: match[1]!, item: match[2] === undefined ? null : Number(match[2]) };
 }
 
+/** What the items of a step are, and what was read of results in files for all of them; null: nothing was. */
+export interface StepList {
+  readonly items: readonly unknown[];
+  readonly read: StepResults | null;
+}
+
 export class LiveFlow {
   readonly id: string;
   readonly attempt: number;
@@ -44,16 +51,19 @@ export class LiveFlow {
   /** Ids of runs that are wanted and not made yet, and of steps whose list is being found. */
   readonly starting = new Set<string>();
   /** Lists in work, by step. */
-  readonly lists = new Map<number, readonly unknown[]>();
-  /** What was read of results in files for the items of such a list, by step. */
-  readonly parts = new Map<number, StepResults>();
+  readonly #lists = new Map<number, StepList>();
+  readonly bytes: LiveFlowBytes;
   readonly #payloadText: string;
   #payload: unknown;
   /** Wall times, by step: began, ended. 0: not yet. */
   readonly #times: Float64Array;
   #indexes: ReadonlyMap<string, number> | null = null;
 
-  constructor(order: ExecuteOrder, parts: Pick<LiveFlow, 'flow' | 'note' | 'due' | 'sinceMs'>) {
+  constructor(
+    order: ExecuteOrder,
+    parts: Pick<LiveFlow, 'flow' | 'note' | 'due' | 'sinceMs'>,
+    bytes: FlowBytes,
+  ) {
     this.id = order.run;
     this.attempt = order.attempt;
     this.#payloadText = order.input;
@@ -62,11 +72,32 @@ export class LiveFlow {
     this.due = parts.due;
     this.sinceMs = parts.sinceMs;
     this.#times = new Float64Array(this.flow.graph.size * 2);
+    this.bytes = new LiveFlowBytes(bytes, { steps: this.flow.graph.size, payload: order.input });
   }
 
   get payload(): unknown {
     this.#payload ??= JSON.parse(this.#payloadText);
     return this.#payload;
+  }
+
+  /** The list of a step that runs over one, once it was found. */
+  listOf(step: number): StepList | undefined {
+    return this.#lists.get(step);
+  }
+
+  /** Null: the step is over. */
+  keepList(step: number, list: StepList | null): void {
+    if (list === null) {
+      if (!this.#lists.delete(step)) return;
+    } else this.#lists.set(step, list);
+    this.bytes.lists(this.#heldByLists());
+  }
+
+  *#heldByLists(): Iterable<unknown> {
+    for (const { items, read } of this.#lists.values()) {
+      yield items;
+      yield* read?.parts.values() ?? [];
+    }
   }
 
   idOf({ step, item }: FlowPlace): string {

@@ -57,12 +57,12 @@ export class StepStarts {
     if (live.starting.has(id)) return;
     live.starting.add(id);
     const { inputNeeds, listNeeds, list } = live.flow.steps[place.step]!;
-    const known = live.parts.get(place.step);
-    if (known !== undefined && live.lists.has(place.step)) {
-      this.#waiting.push({ live, place, results: known });
+    const known = live.listOf(place.step);
+    if (known?.read != null) {
+      this.#waiting.push({ live, place, results: known.read });
       return;
     }
-    const needed = live.lists.has(place.step) ? null : list;
+    const needed = known === undefined ? list : null;
     const asks = inputNeeds.length > 0 || (needed !== null && listNeeds.length > 0);
     if (!asks) this.#waiting.push({ live, place, results: NO_RESULTS });
     else void this.#gather(live, place, needed);
@@ -80,7 +80,7 @@ export class StepStarts {
       const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
       if (!live.starting.delete(id)) return;
       const items = listOf(list!, valuesOf(live, results));
-      live.lists.set(step, items);
+      live.keepList(step, { items, read: null });
       onList(live, step, items.length);
     } catch (error) {
       live.starting.delete(id);
@@ -112,7 +112,6 @@ export class StepStarts {
     this.#asking++;
     try {
       const results = await gatherResults({ sources, list, runOf: runsOf(live), store, steps });
-      if (place.item !== null && results.parts.size > 0) live.parts.set(place.step, results);
       this.#waiting.push({ live, place, results });
       onReady();
     } catch (error) {
@@ -153,11 +152,10 @@ function inputOf(live: LiveFlow, place: FlowPlace, results: StepResults): string
   const mayLack = live.flow.graph.steps[place.step]!.onUpstreamFailure === 'run';
   const values = valuesOf(live, results, mayLack);
   if (list === null || place.item === null) return fillTemplate(input, values);
-  let items = live.lists.get(place.step);
-  if (items === undefined) {
-    items = listOf(list, values);
-    live.lists.set(place.step, items);
-  }
+  const known = live.listOf(place.step);
+  const items = known?.items ?? listOf(list, values);
+  if (known?.read == null && (known === undefined || results.parts.size > 0))
+    live.keepList(place.step, { items, read: results.parts.size > 0 ? results : null });
   return fillTemplate(input, { ...values, item: items[place.item] });
 }
 

@@ -6,6 +6,7 @@
  * memory. Bounds do not add up to the budget and are not meant to: a bound is what may be held at worst, and what keeps
  * the whole within the budget is the governor.
  */
+import { liveFlowsLimit } from '../../actors/flow/index.ts';
 import { DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
 import {
   ActorName,
@@ -44,6 +45,8 @@ export interface Measured {
   /** By actor. */
   readonly mailboxes: ReadonlyMap<string, number>;
   readonly store: { readonly history: number; readonly live: number; readonly marks: number } | null;
+  /** Of live flows; null: there are none in the config. */
+  readonly flows: number | null;
   readonly logBytes: number | null;
   readonly flow: NonNullable<SizeView['flow']>;
   readonly io: { readonly slots: number; readonly waitMs: number; readonly computeMs: number };
@@ -128,6 +131,13 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
       boundBytes: MAX_KEYS * KEY_BYTES,
       measuredBytes: runs?.keys ?? null,
       how: `${MAX_KEYS} keys of ${KEY_BYTES} bytes, of runs that wait or are on slots`,
+    });
+  }
+  if (config.flows.length > 0) {
+    add('live flows', main, {
+      boundBytes: liveFlowsLimit(config.memory.budgetBytes),
+      measuredBytes: measured?.flows ?? null,
+      how: 'beside the runs of their steps; a twentieth of the budget, above which no further one begins',
     });
   }
   add('dead letters', main, {
