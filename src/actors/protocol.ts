@@ -251,6 +251,15 @@ export interface PoolView {
 }
 
 /** Everything that main knows and others show: asked for when it is looked at, never pushed. */
+/** Of one flow of the config. */
+export interface FlowCountsView {
+  readonly name: string;
+  /** Runs of it that have begun and are not over. */
+  readonly live: number;
+  /** Steps that this daemon saw end. */
+  readonly steps: Readonly<Record<'success' | 'failed' | 'skipped' | 'cancelled', number>>;
+}
+
 export interface RuntimeView {
   readonly pid: number;
   readonly version: string;
@@ -265,6 +274,9 @@ export interface RuntimeView {
   readonly pressures: readonly PressureView[];
   readonly tasks: readonly TaskView[];
   readonly liveRuns: number;
+  readonly flows: readonly FlowCountsView[];
+  /** Bytes, beside the runs of their steps. */
+  readonly liveFlowsBytes: number;
   readonly threadRestarts: Readonly<Record<string, number>>;
   /** How often clocks jumped since the start. */
   readonly clockJumps: Readonly<Record<ClockJump, number>>;

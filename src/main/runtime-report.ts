@@ -1,4 +1,5 @@
 /** Everything that main knows and others show, put together when it is asked for. */
+import type { Flows } from '../actors/flow/index.ts';
 import type { ActorSystem, Clock, LoopDelaySampler } from '../actors/kernel/index.ts';
 import type { PoolView, RuntimeView, TaskView, TaskWindow } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
@@ -22,6 +23,7 @@ export interface RuntimeReportOptions {
   readonly io: IoPool;
   readonly guest: IoPool | null;
   readonly inline: InlinePool | null;
+  readonly flows: Flows | null;
   readonly loopDelay: LoopDelaySampler;
   /** Null where the process is not the daemon's alone. */
   readonly governor: MemoryGovernor | null;
@@ -55,8 +57,21 @@ export class RuntimeReport {
   }
 
   view(stopping: boolean): RuntimeView {
-    const { version, config, watch, system, router, runs, io, guest, inline, loopDelay, governor, reloader } =
-      this.#options;
+    const {
+      version,
+      config,
+      watch,
+      system,
+      router,
+      runs,
+      io,
+      guest,
+      inline,
+      flows,
+      loopDelay,
+      governor,
+      reloader,
+    } = this.#options;
     return {
       pid: process.pid,
       version,
@@ -71,6 +86,8 @@ export class RuntimeReport {
       pressures: runs.pressures(),
       tasks: [...runs.table.tasks].map((task) => this.#task(task)),
       liveRuns: runs.table.size,
+      flows: flows?.counts() ?? [],
+      liveFlowsBytes: flows?.heldBytes ?? 0,
       threadRestarts: {
         cpu: this.#cpuRestarts,
         ...Object.fromEntries([...router.links].map((link) => [link.name, link.stats.restarts])),

@@ -241,6 +241,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
     io,
     guest,
     inline,
+    flows,
     loopDelay,
     governor,
     reloader,

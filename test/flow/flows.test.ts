@@ -388,3 +388,28 @@ test('what live flows hold is counted, is nothing when they are over, and keeps 
   }
   assert.deepEqual([rig.flows.active, rig.flows.heldBytes], [0, 0]);
 });
+
+test('counts: live flows, and steps as this daemon saw them end', async (t) => {
+  const rig = rigOf(t, 'sqlite', { overlap: 'allow' });
+  const none = { success: 0, failed: 0, skipped: 0, cancelled: 0 };
+  assert.deepEqual(rig.flows.counts(), [{ name: 'f', live: 0, steps: none }]);
+  const first = await rig.start('f', { day: 'Monday' });
+  const second = await rig.start();
+  rig.result(`${first}/pull`, { total: 1 });
+  rig.fail(`${second}/pull`);
+  await rig.settle();
+  assert.deepEqual(rig.flows.counts(), [
+    { name: 'f', live: 1, steps: { success: 1, failed: 1, skipped: 2, cancelled: 0 } },
+  ]);
+  await rig.crash();
+  assert.deepEqual(rig.flows.counts(), [{ name: 'f', live: 1, steps: none }], 'not counted again');
+  rig.finish(`${first}/check`);
+  await rig.settle();
+  rig.runs.cancel(first);
+  await rig.settle();
+  rig.finish(`${first}/sum`, { status: 'cancelled' });
+  await rig.settle();
+  assert.deepEqual(rig.flows.counts()[0]?.live, 0);
+  const { success, failed, skipped, cancelled } = rig.flows.counts()[0]!.steps;
+  assert.deepEqual([success, failed + skipped + cancelled], [1, 1]);
+});

@@ -101,6 +101,8 @@ export function runtimeView(fields: Partial<RuntimeView> = {}): RuntimeView {
       steps: { release: 12, collect: 3, shrink: 0, grow: 0 },
     },
     lateOutcomes: 0,
+    flows: [],
+    liveFlowsBytes: 0,
     configReloadOk: true,
     store: { kind: 'sqlite', writable: true, unrecorded: 3, reason: null },
     ...fields,

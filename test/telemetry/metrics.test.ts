@@ -141,6 +141,25 @@ test('what is held back, and by what; which queue makes its sources wait', async
   assert.ok(!lines.some((line) => line.startsWith('colibri_group_concurrency{group="mail"}')));
 });
 
+test('flows: how many live, how their steps ended, what they hold; runs of flows are runs of their name', async () => {
+  const steps = { success: 4, failed: 1, skipped: 2, cancelled: 0 };
+  const view = runtimeView({ flows: [{ name: 'nightly', live: 3, steps }], liveFlowsBytes: 4711 });
+  const runs = new RunCounters(['nightly']);
+  runs.count(event({ task: 'nightly', state: 'success', durationMs: 2000 }));
+  const lines = await page(runs, { view });
+  for (const expected of [
+    'colibri_live_flows{flow="nightly"} 3',
+    'colibri_flow_steps_total{flow="nightly",result="success"} 4',
+    'colibri_flow_steps_total{flow="nightly",result="skipped"} 2',
+    'colibri_flow_steps_total{flow="nightly",result="cancelled"} 0',
+    'colibri_live_flows_bytes 4711',
+    'colibri_runs_total{result="success",task="nightly"} 1',
+    'colibri_run_duration_seconds_sum{task="nightly"} 2',
+  ]) {
+    assert.ok(lines.includes(expected), expected);
+  }
+});
+
 test('a store that cannot be written shows 0', async () => {
   const store = { kind: 'sqlite', writable: false, unrecorded: 20_000, reason: 'the disk is full' } as const;
   const lines = await page(new RunCounters([]), { view: runtimeView({ store }) });

@@ -17,11 +17,12 @@ import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../ex
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { assertNever, ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
 import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
-import type { FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
+import type { FlowCountsView, FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
 import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
 import { FlowBytes } from './flow-bytes.ts';
+import { FlowCounts } from './flow-counts.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import {
   eventOfSeen,
@@ -79,6 +80,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly #flows = new Map<string, CompiledFlow>();
   readonly #live = new LinkedHashMap<string, LiveFlow>();
   readonly #bytes: FlowBytes;
+  readonly #counts: FlowCounts;
   readonly #inbox = new Ring<Inbox>();
   readonly #steps: StepRuns;
   readonly #source: WorkSource;
@@ -105,6 +107,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         throw new ColibriError('internal', `flow ${definition.name}: ${problems[0]?.message}`);
       this.#flows.set(flow.name, flow);
     }
+    this.#counts = new FlowCounts(this.#flows.keys());
     this.#steps = runs.steps;
     this.#source = runs.source('flow');
     this.#starts = new StepStarts({
@@ -123,8 +126,10 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       log: options.log,
       isLive: (live) => this.#live.get(live.id) === live,
       onSeen: (live, seen) => {
+        // What a daemon before saw end is not counted again.
+        const isTakenUp = live.run === null && live.attempt > 1;
         live.run ??= this.#made(live);
-        this.#carryOut(live, live.run.sweep(seen));
+        this.#carryOut(live, live.run.sweep(seen), isTakenUp);
         this.#plan();
       },
     });
@@ -143,6 +148,10 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   /** What the live ones hold beside the runs of their steps. */
   get heldBytes(): number {
     return this.#bytes.held;
+  }
+
+  counts(): readonly FlowCountsView[] {
+    return this.#counts.view();
   }
 
   /** One more may begin. */
@@ -339,6 +348,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const due = new Date(run.dueAtMs).toISOString();
     const live = new LiveFlow(order, { flow, note, due, sinceMs }, this.#bytes);
     this.#live.set(live.id, live);
+    this.#counts.began(flow.name);
     if (flow.timeoutMs !== null) {
       if (note.sinceMs === undefined) {
         note.sinceMs = sinceMs;
@@ -423,7 +433,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
   // — effects
 
-  #carryOut(live: LiveFlow, effects: readonly FlowEffect[]): void {
+  #carryOut(live: LiveFlow, effects: readonly FlowEffect[], isTakenUp = false): void {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'start':
@@ -437,6 +447,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
           break;
         case 'step-ended':
           live.keepList(effect.step, null);
+          if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
           break;
         case 'over':
           this.#over(live, effect.end);
@@ -461,6 +472,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     note.steps = live.notedSteps();
     if (live.deadline !== null) this.#deadlines.cancel(live.deadline);
     this.#live.delete(id);
+    this.#counts.over(flow.name);
     if (end.state === 'failed') this.#startFailureTask(live);
     this.#keep(live);
     live.bytes.release();

@@ -15,6 +15,7 @@ import {
   type Read,
   runsTotal,
 } from './metric-samples.ts';
+import { RUN_RESULTS } from './run-counters.ts';
 
 interface MetricSpec {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -176,6 +177,28 @@ export const METRICS: Readonly<Record<string, MetricSpec>> = {
     labels: [],
     help: 'Runs that have not ended.',
     read: perView((view) => one(view.liveRuns)),
+  },
+  colibri_live_flows: {
+    type: 'gauge',
+    labels: ['flow'],
+    help: 'Runs of the flow that have begun and are not over.',
+    read: perView(({ flows }) => flows.map(({ name, live }) => ({ labels: { flow: name }, value: live }))),
+  },
+  colibri_flow_steps_total: {
+    type: 'counter',
+    labels: ['flow', 'result'],
+    help: 'Steps of the flow that ended, by how they ended; a step over a list is one.',
+    read: perView(({ flows }) =>
+      flows.flatMap(({ name, steps }) =>
+        RUN_RESULTS.map((result) => ({ labels: { flow: name, result }, value: steps[result] })),
+      ),
+    ),
+  },
+  colibri_live_flows_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Memory that live flows take beside the runs of their steps.',
+    read: perView(({ liveFlowsBytes }) => one(liveFlowsBytes)),
   },
   colibri_active_runs: {
     type: 'gauge',
