@@ -70,6 +70,12 @@ export class FlowsRig {
   readonly events: RunEvent[] = [];
   /** Results in files, by path. */
   readonly files = new Map<string, unknown>();
+  /** The next answer about runs of steps, which is as old as this; null: it is new. */
+  oldSteps: ReturnType<Store['flowSteps']> | null = null;
+  /** The store's word that it has something waits for it. */
+  acknowledged: Promise<void> = Promise.resolve();
+  /** Looks into files wait for it. */
+  disk: Promise<void> = Promise.resolve();
   /** Questions about what is in files. */
   looks = 0;
   /** Runs that the store has the end of. */
@@ -234,7 +240,7 @@ export class FlowsRig {
         this.store.commit();
         for (const { run, state } of batch.events) if (isTerminal(state)) this.over.add(run);
         const { kept } = this.store;
-        queueMicrotask(() => runs.recorded(kept));
+        void this.acknowledged.then(() => runs.recorded(kept));
         return true;
       },
       warn: () => {},
@@ -247,13 +253,19 @@ export class FlowsRig {
       tasks: new Set(known.keys()),
       runs,
       store: {
-        steps: async (place) => copy(store.flowSteps(place)),
+        steps: async (place) => {
+          const old = this.oldSteps;
+          this.oldSteps = null;
+          return copy(old ?? store.flowSteps(place));
+        },
         results: async (asked) => copy(store.results(asked)),
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
         part: async (path, way) => copy(partOf(this.#inFile(path), way)),
-        judge: async (path, expectation, lastGood) =>
-          copy(judgement(expectation, this.#inFile(path), lastGood)),
+        judge: async (path, expectation, lastGood) => {
+          await this.disk;
+          return copy(judgement(expectation, this.#inFile(path), lastGood));
+        },
       },
       budgetBytes: this.#options.budgetBytes ?? 40 * 2 ** 20,
       log: () => {},

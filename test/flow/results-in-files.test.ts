@@ -144,3 +144,51 @@ test('a daemon after reads what the one before left in a file', async (t) => {
   assert.deepEqual(await rig.states(run), ['pull success done', 'next running']);
   assert.equal(rig.pool.held.get(`${run}/next`)?.input, '{"one":2}');
 });
+
+test('a run that leaves the memory while its result is read is seen as it ended, not as it was known before', async (t) => {
+  const steps = [
+    step('pull', { expect: { min_rows: 2 } }),
+    step('other', { expect: { min_rows: 1 } }),
+    step('next', { dependsOn: ['pull', 'other'] }),
+  ];
+  const rig = new FlowsRig({ flows: [flowDefinition(steps)], file: journalFile(t) });
+  t.after(() => rig.close());
+  const run = await rig.start();
+  const disk = Promise.withResolvers<void>();
+  const acknowledged = Promise.withResolvers<void>();
+  rig.disk = disk.promise;
+  rig.acknowledged = acknowledged.promise;
+  rig.oldSteps = rig.store.flowSteps({ flows: [run], after: 0 });
+  rig.fileResult(`${run}/pull`, [1, 2]);
+  await rig.settle();
+  assert.deepEqual(await rig.states(run), ['pull running', 'other running', 'next pending']);
+  acknowledged.resolve();
+  await rig.settle();
+  disk.resolve();
+  await rig.settle();
+  assert.deepEqual(await rig.states(run), ['pull success done', 'other running', 'next pending']);
+});
+
+test('a result that comes while another one is read is held against what is expected of it too', async (t) => {
+  const steps = [
+    step('pull', { expect: { min_rows: 2 } }),
+    step('other', { expect: { min_rows: 1 } }),
+    step('next', { dependsOn: ['pull', 'other'] }),
+  ];
+  const rig = new FlowsRig({ flows: [flowDefinition(steps)], file: journalFile(t) });
+  t.after(() => rig.close());
+  const run = await rig.start();
+  const disk = Promise.withResolvers<void>();
+  rig.disk = disk.promise;
+  rig.fileResult(`${run}/other`, [1]);
+  await rig.settle();
+  rig.fileResult(`${run}/pull`, [1]);
+  await rig.settle();
+  disk.resolve();
+  await rig.settle();
+  assert.deepEqual(await rig.states(run), [
+    'pull failed not-expected',
+    'other success done',
+    'next skipped upstream',
+  ]);
+});

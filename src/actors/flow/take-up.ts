@@ -115,6 +115,8 @@ export class TakeUp {
     for (const live of some) {
       if (!isLive(live)) continue;
       await this.#judge(live, stored);
+      // Reading a result takes its time; from here on nothing waits.
+      stored = await this.#renewed(live, stored);
       if (this.#closed || !isLive(live)) continue;
       this.#endStrangers(live, stored);
       onSeen(live, this.#seen(live, stored));
@@ -129,8 +131,22 @@ export class TakeUp {
     }
   }
 
-  #anyLeft(stored: ReadonlyMap<string, StoredStep>): boolean {
-    for (const { run, state } of stored.values()) {
+  async #renewed(
+    live: LiveFlow,
+    stored: ReadonlyMap<string, StoredStep>,
+  ): Promise<ReadonlyMap<string, StoredStep>> {
+    let known = stored;
+    // A run that begins much later is in the store alone, and stays so.
+    for (let tries = 0; tries < 2 && this.#anyLeft(known, live.id); tries++) {
+      known = new Map([...known, ...(await storedSteps([live.id], this.#options.store))]);
+    }
+    return known;
+  }
+
+  /** `of`: of this flow run alone. */
+  #anyLeft(stored: ReadonlyMap<string, StoredStep>, of: string | null = null): boolean {
+    for (const { run, flow, state } of stored.values()) {
+      if (of !== null && flow !== of) continue;
       if (!isTerminal(state) && this.#options.steps.find(run) === null) return true;
     }
     return false;
@@ -184,13 +200,21 @@ export class TakeUp {
         const row = run === null ? (stored.get(id) ?? null) : null;
         if (row !== null) live.sawTimes(step, row.startedAtMs, row.endedAtMs);
         if (run === null && row === null) return null;
+        const state = run?.state ?? row!.state;
+        if (state === 'success' && verdict === undefined && flow.steps[step]!.expectation !== null) {
+          // It ended after the others were held against what is expected of them.
+          this.#wanted.add(live);
+          return UNJUDGED;
+        }
         const detail = (run === null ? row?.error : run.past?.error)?.message ?? null;
-        return { state: run?.state ?? row!.state, result: null, reason: null, detail };
+        return { state, result: null, reason: null, detail };
       },
       items: (step) => note.lists?.[flow.graph.nameOf(step)] ?? null,
     };
   }
 }
 
+/** Its result is still to be looked at. */
+const UNJUDGED: SeenRun = { state: 'running', result: null, reason: null, detail: null };
 /** On its way: there is nothing to be done about it. */
 const WANTED: SeenRun = { state: 'ready', result: null, reason: null, detail: null };
