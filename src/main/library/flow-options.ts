@@ -50,7 +50,7 @@ export interface StepContext<Tasks extends readonly AnyTask[], Policy extends Up
   ): ResultOf<Task> | (Policy extends 'run' ? null : never);
 }
 
-type StepLimits = InCamelCase<Pick<RawStep, 'timeout_seconds' | 'max_retry' | 'backoff'>>;
+type StepLimits = InCamelCase<Pick<RawStep, 'timeout_seconds' | 'max_retry' | 'backoff' | 'priority'>>;
 
 interface StepSettings extends StepLimits {
   /** What its result has to be like for the steps behind it to go on. */
