@@ -17,6 +17,8 @@ const CONCURRENCY = 4;
 /** In one process; all that are not named share the other. */
 const WITH_FILES = ['files', 'io', 'store'];
 const TIMEOUT_MS = 120_000;
+/** What bounds the search for the smallest case that fails: it leaves a test runner no turn to end it. */
+const SEARCH = resolve('test/support/bounded-search.ts');
 
 const stripped = resolve('node_modules/.cache/stripped');
 const preload = await stripTypes(stripped);
@@ -42,7 +44,8 @@ function inBundles(files: readonly string[]): string[] {
 }
 
 async function runTests(files: readonly string[], flag: string, shown: boolean): Promise<boolean> {
-  const args = ['--require', preload, '--test', `--test-timeout=${TIMEOUT_MS}`, flag, ...files];
+  const search = flag === '--test-isolation=none' ? ['--import', SEARCH] : [];
+  const args = ['--require', preload, ...search, '--test', `--test-timeout=${TIMEOUT_MS}`, flag, ...files];
   const child = spawn(process.execPath, args, {
     stdio: ['inherit', shown ? 'inherit' : 'pipe', 'inherit'],
     env: { ...process.env, TEST_DIST: 'node_modules/.cache/dist', TEST_STRIPPED: stripped },

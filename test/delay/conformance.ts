@@ -9,6 +9,7 @@ import {
   type DelayOptions,
   POLL_MS,
   TIMER_CAP_MS,
+  type WallWatch,
 } from '../../src/actors/delay/index.ts';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
@@ -262,7 +263,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
     test('a move of the clock that somebody else has seen: what is due by the new time is given out at once, nothing early', async () => {
       const clock = new TestClock(10_000_000);
       const given: string[] = [];
-      const listeners: ((look: { readonly moved: boolean }) => void)[] = [];
+      const listeners: Parameters<WallWatch['onLook']>[0][] = [];
       let looks = 0;
       const engine = open<string>({
         clock,
@@ -271,7 +272,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
         watch: { look: () => void looks++, onLook: (listener) => void listeners.push(listener) },
       });
       const tell = async (moved: boolean): Promise<void> => {
-        for (const listener of listeners) listener({ moved });
+        for (const listener of listeners) listener({ wallMs: clock.wallMs(), moved });
         await clock.advance(lateMs);
       };
       engine.schedule(10_000_000 + 3_600_000, 'hour');
@@ -298,7 +299,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
     test('what an engine sees itself as it wakes is given out in that waking or the next turn', async () => {
       const clock = new TestClock(10_000_000);
       const given: [string, number][] = [];
-      const listeners: ((look: { readonly moved: boolean }) => void)[] = [];
+      const listeners: Parameters<WallWatch['onLook']>[0][] = [];
       let seenMs = clock.wallMs() - clock.monoMs();
       const engine = open<string>({
         clock,
@@ -308,7 +309,7 @@ export function delayConformance({ name, lateMs, ordered }: EngineTraits): void 
           look() {
             const moved = clock.wallMs() - clock.monoMs() !== seenMs;
             seenMs = clock.wallMs() - clock.monoMs();
-            for (const listener of listeners) listener({ moved });
+            for (const listener of listeners) listener({ wallMs: clock.wallMs(), moved });
           },
           onLook: (listener) => void listeners.push(listener),
         },

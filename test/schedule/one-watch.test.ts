@@ -83,6 +83,19 @@ test('set back: what was to begin does not before the clock has come there, by w
   }
 });
 
+test('set back and forth between two looks: what was triggered meanwhile begins with the next one', async () => {
+  const { clock, trigger, pool, jumps, close } = machine(1000);
+  await clock.advance(400);
+  clock.stepWall(-DAY_MS);
+  trigger('later', { dueAtMs: clock.wallMs() + HOUR_MS });
+  await clock.advance(10);
+  clock.stepWall(DAY_MS);
+  await clock.advance(600);
+  assert.equal(pool.taken.length, 1);
+  assert.deepEqual(jumps, []);
+  close();
+});
+
 test('a stall is told once, however many timers are late', async () => {
   const { clock, trigger, jumps, close } = machine(1000);
   for (let second = 1; second < 20; second++) trigger('later', { dueAtMs: clock.wallMs() + second * 700 });

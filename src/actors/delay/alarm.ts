@@ -38,15 +38,21 @@ export class Alarm {
     this.#clock = options.clock;
     this.#capMs = options.capMs ?? TIMER_CAP_MS;
     this.#batchMs = options.batchMs ?? 0;
-    options.watch?.onLook(({ moved }) => {
+    options.watch?.onLook(({ moved, wallMs }) => {
       // Where it has woken by itself it is armed when all is given out.
-      if (moved && this.#armedFor !== Number.NEGATIVE_INFINITY) this.#arm(options.next(), this.#batchMs);
+      if (this.#armedFor === Number.NEGATIVE_INFINITY) return;
+      if (moved || this.#oversleeps(wallMs)) this.#arm(options.next(), this.#batchMs);
     });
   }
 
   /** There is something to wake for at `dueMs` now. */
   include(dueMs: number): void {
     if (dueMs < this.#armedFor) this.#arm(dueMs, this.#batchMs);
+  }
+
+  /** Armed while the clock was set to another time, for a moment that no look has seen. */
+  #oversleeps(wallMs: number): boolean {
+    return wallMs >= this.#armedFor + this.#batchMs && this.#askedMono > this.#clock.monoMs();
   }
 
   /** Idempotent. */

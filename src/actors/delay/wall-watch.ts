@@ -7,5 +7,5 @@ export interface WallWatch {
   /** `lateMs`: how much later than asked a timer fired, in monotonic time; 0 where that is not known. */
   look(lateMs: number): void;
   /** Calls back at each look; `moved`: wall time is not where monotonic time puts it. */
-  onLook(listener: (look: { readonly moved: boolean }) => void): void;
+  onLook(listener: (look: { readonly wallMs: number; readonly moved: boolean }) => void): void;
 }
