@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GarbageCollector } from '../../src/actors/kernel/index.ts';
 import type { RunEvent } from '../../src/actors/protocol.ts';
 import { MemoryStore } from '../../src/actors/store/index.ts';
 import { MarkSet } from '../../src/actors/store/mark-set.ts';
@@ -37,52 +36,6 @@ test('a mark costs at most 32 bytes', () => {
   assert.ok(set.bytes / set.size <= 32, `${set.bytes / set.size}`);
 });
 
-test('the history stays within its bytes, which are those that it costs', async () => {
-  const maxBytes = 2 * 2 ** 20;
-  const store = new MemoryStore(
-    { runs: 1e6, results: 1e6, resultTtlMs: 1e9, fileBytes: 1e12, maxBytes },
-    () => 0,
-  );
-  const error = { code: 'handler-failed', message: 'm'.repeat(300), stack: 's'.repeat(3000) };
-  const fill = (from: number) => {
-    for (let n = from; n < from + 20_000; n++) {
-      const bad = n % 4 === 0;
-      const events = [
-        {
-          run: `resize@${n}`,
-          task: 'resize',
-          state: 'running',
-          attempt: 1,
-          atMs: n,
-          origin: 'manual',
-          createdAtMs: n,
-        },
-        {
-          run: `resize@${n}`,
-          task: 'resize',
-          state: bad ? 'failed' : 'success',
-          attempt: 1,
-          atMs: n,
-          durationMs: 1.5,
-          ...(bad ? { error } : { result: JSON.stringify({ n, text: 'r'.repeat(n % 500) }) }),
-        },
-      ];
-      // As they come from another thread.
-      store.append({ first: 2 * n + 1, events: JSON.parse(JSON.stringify(events)), dropped: [] });
-      assert.ok(store.usage().history <= maxBytes);
-    }
-  };
-  const before = heapBytes();
-  fill(0);
-  fill(20_000);
-  const held = heapBytes() - before;
-  const { history, live, marks } = store.usage();
-  assert.deepEqual([live, marks], [0, 0]);
-  assert.ok(history > 0.9 * maxBytes);
-  assert.ok(held < 1.2 * maxBytes && held > 0.6 * maxBytes, `${held} of ${maxBytes}`);
-  assert.equal(store.show('resize@39996')?.error?.stack, undefined, 'stacks are for the log');
-});
-
 test('usage tells live runs and marks apart from the history', () => {
   const store = new MemoryStore(
     { runs: 10, results: 10, resultTtlMs: 1e9, fileBytes: 1e12, maxBytes: 1e9 },
@@ -100,8 +53,3 @@ test('usage tells live runs and marks apart from the history', () => {
   store.close();
   assert.deepEqual(store.usage(), { history: 0, live: 0, marks: 0 });
 });
-
-function heapBytes(): number {
-  new GarbageCollector().collect();
-  return process.memoryUsage().heapUsed;
-}
