@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { errorBytes, textBytes } from '../../src/actors/kernel/index.ts';
 import type { OfferReply } from '../../src/actors/protocol.ts';
-import type { RunsByteLimits } from '../../src/actors/runs/index.ts';
+import { type RunsByteLimits, runsByteLimits } from '../../src/actors/runs/index.ts';
 import { FakeAnswer, setup, taskSpec } from './runs-setup.ts';
 
 const failed = { status: 'failed', error: { code: 'handler-failed', message: 'no' } } as const;
