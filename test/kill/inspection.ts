@@ -13,7 +13,7 @@ import { type Graph, stepViolations } from './graphs.ts';
 import type { Ledger } from './ledger.ts';
 import type { Acknowledged } from './load.ts';
 import { endViolations, ghostViolations, runViolations, TERMINAL, type Violation } from './violations.ts';
-import { DOOMED, isDoomed, isFlow, keepsLedger, taskOf } from './workload.ts';
+import { DOOMED, flowOf, isDoomed, isFlow, keepsLedger, taskOf } from './workload.ts';
 
 /** Questions at a time. */
 const LANES = 8;
@@ -186,7 +186,8 @@ export class Inspection {
     }
     if (view !== null) this.#note(run, view);
     if (keepsLedger(run)) {
-      this.#report(...runViolations({ run, before, view, after, doomed: isDoomed(run, this.#graphs) }));
+      const doomed = isDoomed(run, this.#graphs) || this.#acknowledged.cancelled.has(flowOf(run));
+      this.#report(...runViolations({ run, before, view, after, doomed }));
     }
     const settled = view === null || TERMINAL.has(view.state);
     if (settled && before.length === after.length) this.#touched.delete(run);

@@ -31,6 +31,8 @@ export class Acknowledged {
   readonly #runs = new Set<string>();
   /** Ids given out twice. */
   readonly doubles: string[] = [];
+  /** Of flows: somebody asked for their end. A step that fails at that moment is not tried again. */
+  readonly cancelled = new Set<string>();
 
   constructor(file: string) {
     this.#file = file;
@@ -104,6 +106,7 @@ export class Load {
   async #maybeCancel(run: string, random: Random): Promise<void> {
     if (random.between(1, 100) > CANCELLED) return;
     await passed(random.between(PAUSE_MS.least, PAUSE_MS.most));
+    this.#options.acknowledged.cancelled.add(run);
     await cancel(this.#options.control, run);
   }
 

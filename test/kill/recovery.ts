@@ -22,6 +22,7 @@ export async function measureRecovery(options: Omit<StageOptions, 'config'>): Pr
     config: {
       pools: { io: { slots: 1 } },
       queues: {},
+      flows: [],
       // One of them holds the only slot, the others wait for it.
       tasks: [
         { name: 'slow', handler: 'sleep', with: { ms: 600_000 }, overlap: 'allow', timeout_seconds: 900 },

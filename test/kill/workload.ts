@@ -167,6 +167,11 @@ export function isDoomed(run: string, graphs: readonly Graph[]): boolean {
   return isUnlucky(run, step?.effect.misfortune ?? 0);
 }
 
+/** The run of a flow that a step's run belongs to; of any other run, that itself. */
+export function flowOf(run: string): string {
+  return run.split('/', 1)[0]!;
+}
+
 /** Of a flow. */
 export function isStep(run: string): boolean {
   return run.includes('/');
