@@ -89,11 +89,6 @@ export class LinkedHashMap<Key extends string | number, Value> {
     return true;
   }
 
-  /** The key that was inserted first; undefined: there is none. */
-  firstKey(): Key | undefined {
-    return this.#first === NONE ? undefined : this.#keys[this.#first];
-  }
-
   /** A copy, in order of insertion: entries may come and go while it is walked through. */
   values(): Value[] {
     return this.#ordered(this.#values);
