@@ -1,6 +1,6 @@
 /** Steps whose results lie in files: what templates, lists and guards make of them. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { journalFile } from '../store/sqlite-journal.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, stepDefinition as step } from './flows-rig.ts';
@@ -145,7 +145,8 @@ test('a daemon after reads what the one before left in a file', async (t) => {
   assert.equal(rig.pool.held.get(`${run}/next`)?.input, '{"one":2}');
 });
 
-test('a run that leaves the memory while its result is read is seen as it ended, not as it was known before', async (t) => {
+/** Two steps with guards, at work, and one behind them; what they give is read when the test resolves `disk`. */
+async function twoGuarded(t: TestContext) {
   const steps = [
     step('pull', { expect: { min_rows: 2 } }),
     step('other', { expect: { min_rows: 1 } }),
@@ -155,6 +156,11 @@ test('a run that leaves the memory while its result is read is seen as it ended,
   t.after(() => rig.close());
   const run = await rig.start();
   const disk = Promise.withResolvers<void>();
+  return { rig, run, disk };
+}
+
+test('a run that leaves the memory while its result is read is seen as it ended, not as it was known before', async (t) => {
+  const { rig, run, disk } = await twoGuarded(t);
   const acknowledged = Promise.withResolvers<void>();
   rig.disk = disk.promise;
   rig.acknowledged = acknowledged.promise;
@@ -170,15 +176,7 @@ test('a run that leaves the memory while its result is read is seen as it ended,
 });
 
 test('a result that comes while another one is read is held against what is expected of it too', async (t) => {
-  const steps = [
-    step('pull', { expect: { min_rows: 2 } }),
-    step('other', { expect: { min_rows: 1 } }),
-    step('next', { dependsOn: ['pull', 'other'] }),
-  ];
-  const rig = new FlowsRig({ flows: [flowDefinition(steps)], file: journalFile(t) });
-  t.after(() => rig.close());
-  const run = await rig.start();
-  const disk = Promise.withResolvers<void>();
+  const { rig, run, disk } = await twoGuarded(t);
   rig.disk = disk.promise;
   rig.fileResult(`${run}/other`, [1]);
   await rig.settle();
