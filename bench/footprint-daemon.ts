@@ -52,6 +52,7 @@ export class BuiltDaemon {
   readonly ownStartMs: number;
   readonly readyMono: number;
   readonly #child: ChildProcess;
+  #control: ControlClient | null = null;
 
   private constructor(
     child: ChildProcess,
@@ -104,8 +105,10 @@ export class BuiltDaemon {
     return this.#child.pid!;
   }
 
+  /** As a program has it that asks for much. */
   get control(): ControlClient {
-    return new ControlClient(this.socketPath);
+    this.#control ??= new ControlClient(this.socketPath, { keepsConnections: true });
+    return this.#control;
   }
 
   /** SIGTERM, and SIGKILL where that does not end it. Rejects where it did not end with 0. Idempotent. */

@@ -9,7 +9,7 @@ const TICK_MS = 10;
 const RETRY_MS = 10;
 
 const { socketPath, loads } = workerData as LoadThreadData;
-const control = new ControlClient(socketPath);
+const control = new ControlClient(socketPath, { keepsConnections: true });
 const totals: LoadTotals = { ended: 0, accepted: 0, refused: 0, heldBack: 0 };
 let stopped = false;
 parentPort!.once('message', () => {

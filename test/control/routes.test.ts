@@ -288,6 +288,18 @@ test('a body past the bound is refused, announced or not', async (t) => {
   assert.equal(asked.length, 1);
 });
 
+test('a connection is kept for the next request, after an error too, and let go when the client says so', async (t) => {
+  const { socketPath } = await controlRig(t, { runs: { view: () => runtimeView({ tasks: [task] }) } });
+  const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const refused = 'POST /trigger HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]';
+  const got = await raw(
+    socketPath,
+    get('/version') + get('/nowhere') + refused + get('/version', 'Connection: close\r\n'),
+  );
+  const statuses = [...got.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+  assert.deepEqual(statuses, [200, 404, 400, 200]);
+});
+
 test('closing ends the wait of whoever waits for a run', async (t) => {
   const asking = Promise.withResolvers<void>();
   const rig = await controlRig(t, {

@@ -48,6 +48,38 @@ test('an order of a store in memory waits for nothing', () => {
   assert.equal(answer.settled, true);
 });
 
+test('what nobody waits for is gathered over several turns, but no longer than until a batch is full', async () => {
+  const { trigger, runs, batches } = withBatches({
+    durable: false,
+    slots: 10_000,
+    queues: { ready: { capacity: 10_000, whenFull: 'block' } },
+  });
+  const turn = () => new Promise(setImmediate);
+  trigger('a');
+  await turn();
+  assert.deepEqual(
+    batches.map(({ events }) => events.length),
+    [1],
+    'the first one goes at the end of its turn',
+  );
+  const gathered = () => batches.some(({ events }) => events.length > 1);
+  // One a turn: a batch of several is of several turns.
+  for (let made = 0; made < 10_000 && !gathered(); made++) {
+    trigger('a');
+    await turn();
+  }
+  assert.ok(gathered());
+  const before = batches.length;
+  for (let made = 0; made < 512; made++) trigger('a');
+  await turn();
+  assert.ok(batches.length > before, 'a full one');
+  trigger('a');
+  const { events } = batches.at(-1)!;
+  void runs.settled();
+  await turn();
+  assert.notEqual(batches.at(-1)!.events, events, 'somebody waits');
+});
+
 test('a trigger is answered when its beginning is kept, with wait when its end is', async () => {
   const { trigger, settle, batches, pool, finish, runs } = withBatches();
   const accepted = trigger('a');

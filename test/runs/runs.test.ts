@@ -481,7 +481,7 @@ test('attempts stay apart in the journal although it is slow; a success carries 
 });
 
 test('a store that does not outlive the process is told of a run when it begins, or ends before it has', async () => {
-  const { clock, runs, pool, trigger, finish, events, settle } = setup(
+  const { clock, runs, pool, trigger, finish, events } = setup(
     [taskSpec({ name: 'a', maxRetry: 1, withJson: '{"x":1}' })],
     { slots: 1, durable: false, queues: { ready: { capacity: 2, whenFull: 'reject' } } },
   );
@@ -492,7 +492,7 @@ test('a store that does not outlive the process is told of a run when it begins,
   const third = trigger('a').value as { run: string };
   const refused = trigger('a');
   runs.due({ task: 'a', id: 'a@due', dueAtMs: createdAtMs, origin: 'schedule' });
-  await settle();
+  await runs.settled();
   assert.equal((refused.error as ColibriError).code, 'queue-full');
   const about = (run: string) => events.filter((event) => event.run === run);
   assert.deepEqual([about(second.run), about(third.run)], [[], []], 'they are main\u2019s alone');
@@ -518,7 +518,7 @@ test('a store that does not outlive the process is told of a run when it begins,
   await clock.advance(500);
   runs.cancel(third.run);
   finish(first!, failed);
-  await settle();
+  await runs.settled();
   assert.deepEqual(
     about(third.run).map(({ state, createdAtMs: at }) => [state, at]),
     [['cancelled', createdAtMs]],
@@ -529,7 +529,7 @@ test('a store that does not outlive the process is told of a run when it begins,
   assert.equal(about(second.run)[0]?.createdAtMs, createdAtMs);
   finish(second.run);
   await clock.advance(2000);
-  await settle();
+  await runs.settled();
   const retried = about(first!).map(({ state, origin: from }) => [state, from]);
   assert.deepEqual(retried, [
     ['running', 'manual'],

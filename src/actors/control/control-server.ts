@@ -1,7 +1,7 @@
 /**
  * HTTP over the control socket: JSON in, JSON out, errors as `{ error: { code, message } }` with a fitting
- * status. Bounded: 1 MiB of body, 64 connections, 10 s to send a request. One request a connection: whoever
- * waits for a run does not hold up another command.
+ * status. Bounded: 1 MiB of body, 64 connections, 10 s to send a request, 5 s between two on a connection. A program that
+ * asks for much keeps its connections: a new one costs this thread more than what is asked.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { ColibriError, type ErrorCode, toErrorData } from '../kernel/index.ts';
@@ -14,6 +14,7 @@ import { type BoundSocket, bindSocket } from './socket-file.ts';
 export const MAX_BODY_BYTES = 1024 * 1024;
 export const MAX_CONNECTIONS = 64;
 const REQUEST_MS = 10_000;
+const KEEP_ALIVE_MS = 5000;
 
 export interface ControlServerOptions {
   readonly socketPath: string;
@@ -39,6 +40,7 @@ export class ControlServer {
         maxHeaderSize: 8 * 1024,
         requestTimeout: requestMs,
         headersTimeout: requestMs,
+        keepAliveTimeout: KEEP_ALIVE_MS,
         connectionsCheckingInterval: Math.max(100, Math.trunc(requestMs / 4)),
       },
       (request, response) => void this.#answer(request, response),
@@ -63,7 +65,6 @@ export class ControlServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
-    response.setHeader('Connection', 'close');
     try {
       const url = new URL(request.url ?? '/', 'http://control');
       const { route, run } = routeOf(request.method ?? 'GET', url.pathname, response);
@@ -92,10 +93,13 @@ class HttpProblem extends ColibriError {
   }
 }
 
+const PATTERNS = ROUTES.map((route) => ({ route, segments: route.path.split('/') }));
+
 function routeOf(method: string, path: string, response: ServerResponse): { route: Route; run: string } {
   const allowed: string[] = [];
-  for (const route of ROUTES) {
-    const run = matchPath(route.path, path);
+  const given = path.split('/');
+  for (const { route, segments } of PATTERNS) {
+    const run = matchPath(segments, given);
     if (run === null) continue;
     if (route.method === method) return { route, run };
     allowed.push(route.method);
@@ -106,15 +110,12 @@ function routeOf(method: string, path: string, response: ServerResponse): { rout
 }
 
 /** The run id in the path, '' where the pattern has none; null where the path is another. */
-function matchPath(pattern: string, path: string): string | null {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
+function matchPath(wanted: readonly string[], given: readonly string[]): string | null {
   if (wanted.length !== given.length) return null;
   let run = '';
-  for (const [index, part] of wanted.entries()) {
-    const segment = given[index] ?? '';
-    if (part === ':run') run = decoded(segment);
-    else if (part !== segment) return null;
+  for (let index = 0; index < wanted.length; index++) {
+    if (wanted[index] === ':run') run = decoded(given[index]!);
+    else if (wanted[index] !== given[index]) return null;
   }
   return run;
 }

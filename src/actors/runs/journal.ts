@@ -10,7 +10,7 @@
  * Bounded: at `maxUnrecorded` transitions or `maxBytes` without an acknowledgement the journal is `blocked`: no slot
  * takes work and nothing new is taken in until the store has caught up with a quarter of it.
  */
-import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { type Clock, type ClockTimer, systemClock } from '../kernel/clock.ts';
 import { errorTextLength } from '../kernel/errors.ts';
 import { errorBytes, Ring, textBytes } from '../kernel/index.ts';
 import type { RecordBatch, RunEvent } from '../protocol.ts';
@@ -37,6 +37,12 @@ export interface JournalOptions {
 /** A batch is sent at the latest at this many transitions or code units of text. */
 const BATCH_EVENTS = 512;
 const BATCH_TEXT = 256 * 1024;
+
+/**
+ * What nobody waits for is sent so long after the batch before, or when a batch is full: each wakes the store's thread,
+ * and what that answers wakes main, which costs more than the batch itself where runs are some hundred a second.
+ */
+const GATHER_MS = 20;
 
 /** Shares of what it may hold without an acknowledgement. */
 const WATERMARKS = { high: 1, low: 0.75 } as const;
@@ -68,6 +74,8 @@ export class Journal {
   /** Batches from this index on are to be sent again; its length: none. */
   #resendFrom = 0;
   #bytes = 0;
+  /** Of that, what was not sent. */
+  #unsentBytes = 0;
   /** Ordinals of the last transition noted, sent, and acknowledged. */
   #noted = 0;
   #sentUpTo = 0;
@@ -75,6 +83,8 @@ export class Journal {
   #paused = false;
   #scheduled = false;
   #retry: ClockTimer | null = null;
+  #gathering: ClockTimer | null = null;
+  #flushedMono = Number.NEGATIVE_INFINITY;
   readonly #waiters = new Ring<Waiter>();
   #idleWaiters: (() => void)[] = [];
 
@@ -127,7 +137,7 @@ export class Journal {
       event.atMs = atMs;
       if (more !== undefined) Object.assign(event, more);
       this.#weigh(unsent);
-      return;
+      return this.#schedule();
     }
     const fresh: Writable<RunEvent> = {
       run: run.id,
@@ -196,22 +206,34 @@ export class Journal {
   /** Resolves when the store has everything. */
   idle(): Promise<void> {
     if (this.unrecorded === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+      this.#schedule();
+    });
   }
 
   close(): void {
-    this.#retry?.cancel();
-    this.#retry = null;
+    this.#cancelTimers();
     this.#paused = true;
     this.#events = [];
     this.#sent = [];
     this.#kept = this.#noted;
     this.#bytes = 0;
+    this.#unsentBytes = 0;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   #schedule(): void {
     if (this.#scheduled) return;
+    if (!this.#hurries) {
+      if (this.#gathering !== null) return;
+      // By the clock of the machine, as all that goes between threads.
+      const waitMs = this.#flushedMono + GATHER_MS - systemClock.monoMs();
+      if (waitMs > 0) {
+        this.#gathering = systemClock.setTimer(waitMs, () => this.#flush());
+        return;
+      }
+    }
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -219,10 +241,23 @@ export class Journal {
     });
   }
 
-  #flush(): void {
+  get #hurries(): boolean {
+    if (this.#options.durable || this.#idleWaiters.length > 0) return true;
+    if (this.#resendFrom < this.#sent.length) return true;
+    return this.#events.length >= BATCH_EVENTS || this.#unsentBytes >= BATCH_TEXT;
+  }
+
+  #cancelTimers(): void {
     this.#retry?.cancel();
     this.#retry = null;
+    this.#gathering?.cancel();
+    this.#gathering = null;
+  }
+
+  #flush(): void {
+    this.#cancelTimers();
     if (this.#paused) return;
+    this.#flushedMono = systemClock.monoMs();
     for (; this.#resendFrom < this.#sent.length; this.#resendFrom++) {
       const { first, events, dropped } = this.#sent[this.#resendFrom]!;
       if (!this.#options.send({ first, events, dropped })) return this.#retryLater();
@@ -241,6 +276,7 @@ export class Journal {
         if (unsent.run.unsent === unsent) unsent.run.unsent = null;
       }
       this.#sentUpTo += events.length;
+      this.#unsentBytes -= batch.bytes;
       this.#dropped = [];
       this.#resendFrom++;
       this.#sent.push(batch);
@@ -276,6 +312,7 @@ export class Journal {
     const texts = textBytes(event.input) + textBytes(event.result) + textBytes(event.note);
     const bytes = EVENT_BYTES + texts + errorBytes(event.error) + (isTerminal(event.state) ? run.bytes : 0);
     this.#bytes += bytes - unsent.bytes;
+    this.#unsentBytes += bytes - unsent.bytes;
     unsent.bytes = bytes;
     this.#measure();
   }

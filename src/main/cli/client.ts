@@ -2,7 +2,7 @@
  * The daemon as the commands see it: one JSON request over the control socket. An error answer is thrown as the
  * error it was; no answer at all is `no-daemon`.
  */
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { type ErrorDocument, USER_HEADER, withSocketAddress } from '../../actors/control/index.ts';
 import { ColibriError, ERROR_CODES, type ErrorCode } from '../../actors/kernel/index.ts';
 import type { ConfigProblem } from './io.ts';
@@ -18,14 +18,23 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface ControlClientOptions {
+  /** Who asks, for the audit trail; default: not said. */
+  readonly user?: string | null;
+  /** For who asks again and again; default: each request has a connection of its own. */
+  readonly keepsConnections?: boolean;
+}
+
 export class ControlClient {
   readonly #socketPath: string;
   readonly #user: string | null;
+  readonly #agent: Agent | false;
 
-  /** `user`: who asks, for the audit trail; null: not said. */
-  constructor(socketPath: string, user: string | null = null) {
+  constructor(socketPath: string, { user = null, keepsConnections = false }: ControlClientOptions = {}) {
     this.#socketPath = socketPath;
     this.#user = user;
+    const http = process.getBuiltinModule('node:http');
+    this.#agent = keepsConnections && new http.Agent({ keepAlive: true });
   }
 
   get(
@@ -70,7 +79,7 @@ export class ControlClient {
             method,
             path,
             headers,
-            agent: false,
+            agent: this.#agent,
             ...(options.signal ? { signal: options.signal } : {}),
           },
           (response) => readAnswer(response).then(resolve, reject),

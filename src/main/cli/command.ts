@@ -73,7 +73,7 @@ export class CommandContext {
 
   /** The daemon that holds this state directory. */
   clientAt(stateDir: string): ControlClient {
-    return new ControlClient(join(stateDir, 'control.sock'), currentUser(this.io.env));
+    return new ControlClient(join(stateDir, 'control.sock'), { user: currentUser(this.io.env) });
   }
 }
 
