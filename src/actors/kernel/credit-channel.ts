@@ -32,7 +32,7 @@ export interface ChannelReceiver {
 }
 
 /** A frame leaves at once when it is so long, in code units. */
-const FRAME_BYTES = 32 * 1024;
+const FRAME_BYTES = 4 * 1024;
 
 export class CreditChannel {
   readonly #credit: Credit;

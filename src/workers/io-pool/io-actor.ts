@@ -77,8 +77,11 @@ export function ioActor(options: IoActorOptions): ActorDefinition<IoMessages> {
   };
 }
 
-/** Bounds of one message: outcomes, and code units of what they carry, unless a single one carries more. */
-export const LETTER_OUTCOMES = 256;
+/**
+ * Bounds of one message: outcomes, and code units of what they carry, unless a single one carries more. Few, so that main
+ * works on the first while the others are made.
+ */
+export const LETTER_OUTCOMES = 16;
 export const LETTER_TEXT = 256 * 1024;
 
 interface LiveRun {
