@@ -426,3 +426,18 @@ test('near the budget pages of files go back more eagerly', async () => {
     governor.stop();
   }
 });
+
+test('pages of files that work needs are given back once a second, not at each look', async () => {
+  const { clock, governor, state } = rig({ rssMb: 45, fileMb: 3 });
+  state.active = 1;
+  governor.start();
+  let releases = 0;
+  for (let look = 0; look < 50; look++) {
+    await clock.advance(100);
+    releases += state.done.splice(0).filter((step) => step === 'release').length;
+    state.anon = 42 * MB;
+    state.file = 5 * MB;
+  }
+  assert.ok(releases >= 4 && releases <= 6, `${releases} in 5 s`);
+  governor.stop();
+});

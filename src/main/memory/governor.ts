@@ -28,6 +28,11 @@ const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
 const FILE_PAGES_KEPT = 4 * 2 ** 20;
 /** The same near the budget: what is in use comes back at once, and costs faults. */
 const FILE_PAGES_KEPT_NEAR = 2 * 2 ** 20;
+/**
+ * Between two releases in the middle of work. What is in use is there again a tenth of a second later, in some thousand
+ * faults: near the budget it was a tenth of a core for nothing.
+ */
+const RELEASE_EVERY_MS = 1000;
 /** Growth of main's heap that is worth a collection when nobody waits; of the whole, that is worth a trim. */
 const GROWN_BYTES = 2 ** 20;
 /** Growth of main's heap that is worth one in the middle of work: more than the room for new objects. */
@@ -77,6 +82,7 @@ export class MemoryGovernor {
   #heapFloor = 0;
   /** Anonymous memory after it was last given back. */
   #anonFloor = Number.POSITIVE_INFINITY;
+  #releasedMono = Number.NEGATIVE_INFINITY;
   #nearMono = Number.NEGATIVE_INFINITY;
   /** Since when there was room; null: there is none. */
   #roomSinceMono: number | null = null;
@@ -152,7 +158,7 @@ export class MemoryGovernor {
     if (cpu.running < this.#runningSeen) this.#threadsEnded = true;
     this.#runningSeen = cpu.running;
     this.#optimise?.look(nowMono);
-    const memory = this.#giveBack(this.#isQuiet(nowMono));
+    const memory = this.#giveBack(nowMono);
     this.#fitThreads(memory, this.#isQuiet(nowMono));
     const near = memory.rss > NEAR * budgetBytes;
     if (near) this.#shrink(nowMono, memory);
@@ -177,7 +183,8 @@ export class MemoryGovernor {
   }
 
   /** What collections, or work that has run dry, have freed; pages of files where there are many. */
-  #giveBack(quiet: boolean): ProcessMemory {
+  #giveBack(nowMono: number): ProcessMemory {
+    const quiet = this.#isQuiet(nowMono);
     const { readMemory, hands, budgetBytes } = this.#options;
     const memory = readMemory();
     const hasCollected = this.#countCollections() > 0;
@@ -190,6 +197,8 @@ export class MemoryGovernor {
     }
     if (memory.file <= (memory.rss > NEAR * budgetBytes ? FILE_PAGES_KEPT_NEAR : FILE_PAGES_KEPT))
       return memory;
+    const starting = nowMono - this.#startingMono < STARTING_MS;
+    if (!quiet && !starting && nowMono - this.#releasedMono < RELEASE_EVERY_MS) return memory;
     this.#releasePages();
     return readMemory();
   }
@@ -205,6 +214,7 @@ export class MemoryGovernor {
 
   #releasePages(): void {
     this.#options.hands.releasePages();
+    this.#releasedMono = this.#clock.monoMs();
     this.#steps.release++;
   }
 
