@@ -14,6 +14,7 @@ import {
   type Clock,
   type ClockTimer,
   ColibriError,
+  setLimit,
   systemClock,
   toErrorData,
 } from '../actors/kernel/index.ts';
@@ -278,10 +279,10 @@ export class Daemon {
 
   async #stop(): Promise<void> {
     const limit = Promise.withResolvers<void>();
-    let timer = systemClock.setTimer(this.#config.shutdown.graceMs + HARD_LIMIT_MS, limit.resolve);
+    let timer = setLimit(systemClock, this.#config.shutdown.graceMs + HARD_LIMIT_MS, limit.resolve);
     this.#limit = () => {
       timer.cancel();
-      timer = systemClock.setTimer(HARD_LIMIT_MS, limit.resolve);
+      timer = setLimit(systemClock, HARD_LIMIT_MS, limit.resolve);
     };
     if (this.#killed) this.#limit();
     this.#stuck = true;
@@ -295,7 +296,7 @@ export class Daemon {
   }
 
   async #windDown(): Promise<void> {
-    const { scheduler, runs, flows, pools, loopDelay, governor, router, system } = this.#parts;
+    const { scheduler, runs, flows, pools, io, loopDelay, governor, router, system } = this.#parts;
     scheduler.stop();
     void flows?.drain();
     governor?.stop();
@@ -322,6 +323,7 @@ export class Daemon {
     }
     runs.destroy();
     await Promise.all([...router.links].map((link) => link.stop(THREAD_STOP_MS)));
+    io.threadEnded();
     await system.close();
   }
 
@@ -336,7 +338,7 @@ export class Daemon {
 
   async #timeLimit(work: Promise<unknown>, ms: number): Promise<void> {
     const limit = Promise.withResolvers<void>();
-    const timer = systemClock.setTimer(Math.max(0, ms), limit.resolve);
+    const timer = setLimit(systemClock, Math.max(0, ms), limit.resolve);
     await Promise.race([work, limit.promise]);
     timer.cancel();
   }

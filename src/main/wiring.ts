@@ -36,6 +36,7 @@ import {
   blockedBy,
   blockedFields,
   CpuPool,
+  endProcessesOf,
   type HostSettings,
   type InlinePool,
   IoPool,
@@ -410,6 +411,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       clock: systemClock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onStuck: (cause) => void router.link(thread)?.replace(cause),
+      ...(name === 'io' ? { endProcesses: endProcessesOf } : {}),
       ...(sizing === 'measured' && name !== 'scan' ? { sizing: new MeasuredSizing(measured) } : {}),
     });
   }

@@ -20,6 +20,7 @@ export { LoopWatch } from './inline-pool/loop-watch.ts';
 export { BegunRun } from './io-pool/begun-run.ts';
 export { IoPool, type IoPoolOptions } from './io-pool/io-pool.ts';
 export { ioSlots, MEASURED_MAX_SLOTS, MeasuredSizing } from './io-pool/pool-size.ts';
+export { endProcessesOf } from './processes/left-processes.ts';
 export type { UserModule } from './registry.ts';
 export type { HostSettings } from './threads/host-settings.ts';
 export { startThread, threadFile } from './threads/thread-files.ts';

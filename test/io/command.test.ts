@@ -7,6 +7,7 @@ import type { Outcome } from '../../src/actors/execution.ts';
 import type { Handler } from '../../src/workers/handler.ts';
 import type { RunContext } from '../../src/workers/handler-context.ts';
 import { type CommandResult, createCommand } from '../../src/workers/handlers/command.ts';
+import { endProcessesOf } from '../../src/workers/processes/left-processes.ts';
 import { runHandler } from '../../src/workers/run-handler.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { order, testContext } from './io-fixtures.ts';
@@ -64,6 +65,14 @@ function uniqueSeconds(): string {
 }
 
 /** A killed process is gone once the kernel has torn it down. */
+/** Two that run `sleep`: known by their own command line, which they have after their exec. */
+async function started(word: string): Promise<void> {
+  for (let tries = 0; survivors(word).length < 2; tries++) {
+    assert.ok(tries < 5000, `expected two, got ${survivors(word)}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 async function gone(word: string): Promise<void> {
   for (let tries = 0; survivors(word).length > 0; tries++) {
     assert.ok(tries < 5000, `expected no survivor, got ${survivors(word)}`);
@@ -260,4 +269,21 @@ test('commands leave no pipe behind', async () => {
   }
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(open() <= before, `expected ${before} open files, got ${open()}`);
+});
+
+test('a thread that is gone: main ends what its runs have started, and nothing of others', async () => {
+  const [lost, kept] = ['3171', '3172'];
+  const run = (name: string, seconds: string) =>
+    start({ argv: ['sh', '-c', `sleep ${seconds} & sleep ${seconds} & wait`] }, name);
+  const losing = run('lost \u00e9', lost);
+  const keeping = run('kept', kept);
+  await Promise.all([lost, kept].map(started));
+  endProcessesOf(new Set());
+  endProcessesOf(new Set(['lost \u00e9', 'another']));
+  await gone(lost);
+  assert.equal((await losing.outcome).status, 'failed');
+  assert.equal(survivors(kept).length, 2);
+  keeping.context.kill('cancel');
+  await keeping.outcome;
+  await gone(kept);
 });

@@ -403,3 +403,24 @@ test('an outcome that makes new work, and new work that wakes the pool, do not o
   }
   assert.equal(seen.length, 60);
 });
+
+test('a thread that is lost or ended leaves its runs, unconfirmed kills too, for their processes to be ended', async () => {
+  const ended: (readonly string[])[] = [];
+  const { pool, ready, clock } = rig({ endProcesses: (runs) => ended.push([...runs].sort()) });
+  ready.push(order('a'), order('b'));
+  pool.wake();
+  await clock.advance(0);
+  pool.threadLost({ code: 'thread-lost', message: 'gone' });
+  assert.deepEqual(ended.splice(0), [['a', 'b']]);
+  pool.threadEnded();
+  assert.deepEqual(ended.splice(0), [[]]);
+  ready.push(order('c'), order('d'));
+  pool.wake();
+  await clock.advance(0);
+  const destroyed = pool.destroy();
+  pool.settle(succeeded(order('c'), '', 0));
+  pool.threadEnded();
+  assert.deepEqual(ended, [['d']]);
+  await clock.advance(100);
+  await destroyed;
+});

@@ -37,6 +37,7 @@ export {
   withoutStack,
 } from './errors.ts';
 export type { JsonSchema } from './json-schema.ts';
+export { setLimit } from './limit-timer.ts';
 export { LinkedHashMap } from './linked-hash-map.ts';
 export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
 export {

@@ -18,6 +18,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { CreditChannel, DEFAULT_CREDIT } from './credit-channel.ts';
 import { Delivery } from './envelope.ts';
 import { ColibriError, type ErrorData, fromErrorData } from './errors.ts';
+import { setLimit } from './limit-timer.ts';
 import { LinkReceiver } from './link-receiver.ts';
 import { DEFAULT_RESTART, RestartWindow } from './supervisor.ts';
 import { ThreadLife } from './thread-life.ts';
@@ -169,7 +170,7 @@ export class ThreadLink {
   /** Resolves when the host is closed, gone, or out of time. */
   #closeHost(life: ThreadLife, graceMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(graceMs, resolve);
+      const timer = setLimit(this.#clock, graceMs, resolve);
       this.#closed = () => {
         timer.cancel();
         this.#closed = null;

@@ -8,6 +8,7 @@
  *   many lines were lost. Nothing that the device does reaches the caller of `write`.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { setLimit } from '../kernel/index.ts';
 import { LOG_BUFFERS } from '../protocol.ts';
 
 /** Where bytes go. Errors are passed on, never thrown by `write`. */
@@ -110,7 +111,7 @@ export class LineWriter {
         timer.cancel();
         resolve();
       };
-      const timer = this.#options.clock.setTimer(timeoutMs, () => {
+      const timer = setLimit(this.#options.clock, timeoutMs, () => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
         resolve();
       });

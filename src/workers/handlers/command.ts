@@ -19,7 +19,7 @@ import {
 } from '../processes/command-input.ts';
 import { OutputTail } from '../processes/output-tail.ts';
 import { ProcessTable } from '../processes/process-table.ts';
-import { ProcessTree, TREE_MARK } from '../processes/process-tree.ts';
+import { ProcessTree, RUN_MARK, TREE_MARK, treeMarkOf } from '../processes/process-tree.ts';
 
 /** Between the polite signal and SIGKILL, unless the run is given up before. */
 const KILL_GRACE_MS = 1000;
@@ -78,7 +78,7 @@ class CommandRun {
   readonly #context: HandlerContext;
   readonly #stdout = new OutputTail();
   readonly #stderr = new OutputTail();
-  readonly #mark = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+  readonly #mark = treeMarkOf(`${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`);
   readonly #onAbort = () => this.#stop();
   #child: ChildProcess | null = null;
   #tree: ProcessTree | null = null;
@@ -111,7 +111,7 @@ class CommandRun {
       env: {
         ...process.env,
         ...env,
-        COLIBRI_RUN: run,
+        [RUN_MARK]: run,
         COLIBRI_TASK: task,
         COLIBRI_ATTEMPT: String(attempt),
         [TREE_MARK]: this.#mark,

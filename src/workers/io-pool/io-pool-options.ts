@@ -22,6 +22,8 @@ export interface IoPoolOptions {
    * then the pool takes nothing.
    */
   readonly onStuck: (cause: ErrorData) => void;
+  /** Ends what these runs have started: the thread that could is gone. Default: they start nothing. */
+  readonly endProcesses?: (runs: ReadonlySet<string>) => void;
   /** Given for a pool whose size is measured; fed by `measure`. */
   readonly sizing?: MeasuredSizing;
 }

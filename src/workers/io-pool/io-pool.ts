@@ -177,6 +177,7 @@ export class IoPool implements Pool {
    */
   threadLost(cause: ErrorData, blockedBy: string | null = null): void {
     this.#stuck = false;
+    this.#endProcesses();
     this.#givenUp = [];
     this.#receipts.clear();
     const nowMono = this.#clock.monoMs();
@@ -200,6 +201,11 @@ export class IoPool implements Pool {
     this.#stuck = false;
     this.#givenUp = [];
     this.wake();
+  }
+
+  /** The thread was ended for good: what its runs have started and it did not end does not outlive it. */
+  threadEnded(): void {
+    this.#endProcesses();
   }
 
   drain(): Promise<void> {
@@ -234,6 +240,12 @@ export class IoPool implements Pool {
     }
     this.#held.stopTimer();
     await this.#receipts.wait(this.#clock, this.#graceMs);
+  }
+
+  #endProcesses(): void {
+    const runs = new Set(this.inFlight.map(({ run }) => run));
+    for (const run of this.#receipts.open) runs.add(run);
+    this.#options.endProcesses?.(runs);
   }
 
   #take(order: ExecuteOrder): void {

@@ -3,6 +3,7 @@
  * the thread, because only the thread can end the processes of its runs.
  */
 import type { Clock } from '../../actors/kernel/clock.ts';
+import { setLimit } from '../../actors/kernel/index.ts';
 
 export class KillReceipts {
   readonly #open = new Set<string>();
@@ -10,6 +11,11 @@ export class KillReceipts {
 
   expect(run: string): void {
     this.#open.add(run);
+  }
+
+  /** Runs whose kill is not confirmed. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
   }
 
   /** True if the outcome of `run` confirms a kill that was waited for. */
@@ -30,7 +36,7 @@ export class KillReceipts {
     if (this.#open.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onNone = resolve;
-    const timer = clock.setTimer(limitMs, resolve);
+    const timer = setLimit(clock, limitMs, resolve);
     await promise;
     timer.cancel();
   }

@@ -65,11 +65,11 @@ export class ProcessTable {
   }
 }
 
-/** Whether the environment a process was started with has `NAME=value`. False where it may not be read. */
-export function hasInEnvironment(pid: number, assignment: string): boolean {
+/** The environment a process was started with, each as `NAME=value`. Empty where it may not be read. */
+export function environmentOf(pid: number): readonly string[] {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(assignment);
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return false;
+    return [];
   }
 }

@@ -6,10 +6,17 @@
  * by a mark in the environment that every descendant inherits. A process is signalled only while its start
  * time is still the one that was read, so a recycled pid is safe. Linux only.
  */
-import { hasInEnvironment, type ProcessEntry, type ProcessTable } from './process-table.ts';
+import { environmentOf, type ProcessEntry, type ProcessTable } from './process-table.ts';
 
 /** In the environment of every process of a tree; its value is unique to one spawn. */
 export const TREE_MARK = 'COLIBRI_TREE';
+/** The same of its run. */
+export const RUN_MARK = 'COLIBRI_RUN';
+
+/** The value of a mark: it begins with who has spawned the tree. */
+export function treeMarkOf(spawn: string): string {
+  return `${process.pid}-${spawn}`;
+}
 
 export class ProcessTree {
   readonly #table: ProcessTable;
@@ -63,7 +70,7 @@ export class ProcessTree {
   #belongs(entry: ProcessEntry, entries: ReadonlyMap<number, ProcessEntry>): boolean {
     if (entry.pid === this.#root || entry.session === this.#root) return true;
     if (this.#seen.get(entry.pid) === entry.startTicks) return true;
-    return this.#mayBeOrphan(entry, entries) && hasInEnvironment(entry.pid, this.#assignment);
+    return this.#mayBeOrphan(entry, entries) && environmentOf(entry.pid).includes(this.#assignment);
   }
 
   /** An orphan is given to init or another old ancestor; reading environments of all others would be dear. */
