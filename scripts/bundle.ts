@@ -111,6 +111,8 @@ export async function bundle(folder: string): Promise<BundledFile[]> {
       ...shared,
       entryPoints: [source('main/index.ts')],
       outfile: join(folder, 'index.js'),
+      // Node shows the line from which an error escaped, and names its class.
+      minify: false,
       plugins: [partsBesideTheLibrary, threadParts, leftOut],
     },
   ];

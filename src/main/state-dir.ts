@@ -48,7 +48,8 @@ export function lockStateDir(dir: string): StateDirLock {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const token = uniqueName();
-    const me: Holder = { pid: process.pid, ...bornOf(process.pid), token };
+    const { startTicks, bootId } = bornOf(process.pid);
+    const me: Holder = { pid: process.pid, startTicks, bootId, token };
     for (let tries = 0; tries < TRIES; tries++) {
       if (tryLink(dir, me)) {
         const other = otherHolder(dir, me);
@@ -184,17 +185,23 @@ function readHolder(file: string): Holder | null {
 function isAlive(holder: Holder): boolean {
   try {
     const born = bornOf(holder.pid);
+    // Killed, and nobody has asked for its end yet: it holds nothing any more.
+    if (ENDED_STATES.includes(born.state)) return false;
     return born.startTicks === holder.startTicks && born.bootId === holder.bootId;
   } catch {
     return false;
   }
 }
 
-/** Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)). */
-function bornOf(pid: number): Pick<Holder, 'startTicks' | 'bootId'> {
+/** Zombie, dead. */
+const ENDED_STATES: readonly string[] = ['Z', 'X'];
+
+/** Of /proc/PID/stat, field 3 is the state and field 22 the start time in clock ticks since boot (proc(5)). */
+function bornOf(pid: number): Pick<Holder, 'startTicks' | 'bootId'> & { readonly state: string } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
+    state: fields[0] ?? '',
     startTicks: fields[19] ?? '',
     bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -88,4 +88,21 @@ test('of processes that start at one instant on a stale lock at most one gets it
     assert.deepEqual(readdirSync(dir), []);
   }
   assert.ok(taken > rounds / 2, `${taken} of ${rounds}`);
+});
+
+test('a holder that was killed and whose end nobody has asked for yet holds nothing', async (t) => {
+  const dir = tempDir(t);
+  // The shell becomes another program that asks for no child's end.
+  const parent = spawn('sh', ['-c', 'sh -c "kill -9 \\$\\$" & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.after(() => parent.kill('SIGKILL'));
+  const [chunk] = await once(parent.stdout, 'data');
+  const pid = Number(String(chunk));
+  const statOf = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+  while (statOf()[0] !== 'Z') await new Promise(setImmediate);
+  const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const holder = { pid, startTicks: statOf()[19], bootId, token: 'killed' };
+  writeFileSync(join(dir, 'lock'), JSON.stringify(holder));
+  lockStateDir(dir).release();
 });

@@ -145,12 +145,12 @@ test('input that is wrong is input-invalid and names the key', async () => {
     [{ argv: [''] }, /argv/],
     [{}, /argv/],
     [{ argv: 'echo 1' }, /shell: true/],
-    [{ argv: ['echo', 1] }, /argv/],
+    [{ argv: ['echo', null] }, /argv/],
     [{ argv: ['a\0b'] }, /NUL/],
     [{ argv: ['a', 'b'], shell: true }, /one text/],
     [{ argv: ['true'], shell: 'yes' }, /shell/],
     [{ argv: ['true'], cwd: 1 }, /cwd/],
-    [{ argv: ['true'], env: { A: 1 } }, /env\.A/],
+    [{ argv: ['true'], env: { A: [1] } }, /env\.A/],
     [{ argv: ['true'], env: [] }, /env/],
     [{ argv: ['true'], stdin: {} }, /stdin/],
     [{ argv: ['true'], kill_signal: 'SIGNOPE' }, /kill_signal/],
@@ -286,4 +286,36 @@ test('a thread that is gone: main ends what its runs have started, and nothing o
   keeping.context.kill('cancel');
   await keeping.outcome;
   await gone(kept);
+});
+
+test('result: json: what it writes is its result; with another exit code, without JSON or beyond a MiB it has failed', async () => {
+  const run = (script: string) => start({ argv: ['sh', '-c', script], result: 'json' }).outcome;
+  const made = await run('echo \'{"date":"2026-11-30","ids":[1,2]}\'; echo said >&2');
+  assert.deepEqual(JSON.parse(made.result!), { date: '2026-11-30', ids: [1, 2] });
+  const large = await run('printf \'"\'; head -c 200000 /dev/zero | tr "\\0" x; printf \'"\'');
+  assert.equal(large.status, 'success');
+  assert.equal(JSON.parse(large.result!).length, 200_000);
+  for (const [script, why] of [
+    ['echo 1; exit 3', /exit with 0, got 3/],
+    ['true', /result: json says, got nothing/],
+    ['echo {', /got text that is none/],
+    ['head -c 2000000 /dev/zero', /got 2000000 bytes; at most 1048576/],
+  ] as const) {
+    const outcome = await run(script);
+    assert.equal(outcome.error?.code, 'command-failed', script);
+    assert.match(outcome.error.message, why);
+  }
+});
+
+test('numbers and booleans that a template gave are text for the program', async () => {
+  const { stdout } = await succeed({
+    argv: ['sh', '-c', 'echo "$1 $2 $N $(cat)"', 'sh', 7, true],
+    env: { N: 1.5 },
+    stdin: 12,
+  });
+  assert.equal(stdout, '7 true 1.5 12\n');
+  for (const argv of [['echo', null], ['echo', {}], ['echo', ['a']], 5]) {
+    const { error } = await start({ argv }).outcome;
+    assert.equal(error?.code, 'input-invalid');
+  }
 });

@@ -198,6 +198,23 @@ test('an app starts again, whatever came in which order', async () => {
   app.task({ name: 'another' }, () => {});
 });
 
+test('who waits for a run that a stop cuts is told so', async () => {
+  const app = new App({ ...IN_MEMORY, shutdown: { graceSeconds: 0.1 } });
+  const begun = Promise.withResolvers<void>();
+  const endless = app.task({ name: 'endless' }, () => {
+    begun.resolve();
+    return new Promise(() => {});
+  });
+  await app.start();
+  const waiting = app.trigger(endless, undefined, { wait: true });
+  const told = assert.rejects(waiting, {
+    code: 'shutting-down',
+    message: /the run of endless .* stop of the app/,
+  });
+  await begun.promise;
+  await Promise.all([app.stop(), told]);
+});
+
 test('starts and stops at once, in any order: the last one counts, and every promise is settled', async () => {
   const app = new App(IN_MEMORY);
   const answer = app.task({ name: 'answer' }, () => 42);

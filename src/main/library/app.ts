@@ -159,7 +159,7 @@ export class App implements AsyncDisposable {
     try {
       reply = await runs.ask('trigger', body, { timeoutMs: null });
     } catch (error) {
-      throw fromHere(error);
+      throw fromHere(isClosed(error) ? stoppedWhile(name) : error);
     }
     const { run, ended } = reply;
     if (ended === null) return { id: run, task: task.name };
@@ -363,6 +363,17 @@ export class App implements AsyncDisposable {
 }
 
 /** A refusal, with the stack of whoever awaits it: the code says all of what is inside here. A fault keeps its own. */
+function isClosed(error: unknown): boolean {
+  return error instanceof ColibriError && error.code === 'mailbox-closed';
+}
+
+function stoppedWhile(task: string): ColibriError {
+  return new ColibriError(
+    'shutting-down',
+    `expected the run of ${task} to end, got a stop of the app; with a store on disk it goes on at the next start`,
+  );
+}
+
 function fromHere(error: unknown): unknown {
   if (error instanceof ColibriError && error.code !== 'internal') Error.captureStackTrace(error, fromHere);
   return error;

@@ -18,6 +18,7 @@ import {
   parseCommandInput,
 } from '../processes/command-input.ts';
 import { OutputTail } from '../processes/output-tail.ts';
+import { OutputWhole } from '../processes/output-whole.ts';
 import { ProcessTable } from '../processes/process-table.ts';
 import { ProcessTree, RUN_MARK, TREE_MARK, treeMarkOf } from '../processes/process-tree.ts';
 
@@ -47,7 +48,7 @@ export function createCommand(): BuiltInHandler {
     checkInput: checkCommandInput,
     handle: (input: unknown, context) => {
       const parsed = parseCommandInput(input);
-      return new Promise<CommandResult>((resolve, reject) => {
+      return new Promise<unknown>((resolve, reject) => {
         new CommandRun({ input: parsed, context, table, resolve, reject }).start();
       });
     },
@@ -58,7 +59,8 @@ interface CommandRunOptions {
   readonly input: CommandInput;
   readonly context: HandlerContext;
   readonly table: ProcessTable;
-  readonly resolve: (result: CommandResult) => void;
+  /** A `CommandResult`, or what the program says is its result. */
+  readonly resolve: (result: unknown) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
@@ -78,6 +80,8 @@ class CommandRun {
   readonly #context: HandlerContext;
   readonly #stdout = new OutputTail();
   readonly #stderr = new OutputTail();
+  /** Null: what it writes is not its result. */
+  readonly #written: OutputWhole | null;
   readonly #mark = treeMarkOf(`${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`);
   readonly #onAbort = () => this.#stop();
   #child: ChildProcess | null = null;
@@ -90,6 +94,7 @@ class CommandRun {
   constructor(options: CommandRunOptions) {
     this.#options = options;
     this.#input = options.input;
+    this.#written = options.input.writesResult ? new OutputWhole() : null;
     this.#context = options.context;
   }
 
@@ -123,8 +128,8 @@ class CommandRun {
     this.#tree = new ProcessTree(this.#options.table, child.pid, this.#mark);
     if (this.#context instanceof RunContext) this.#context.onKill(() => this.#killTree());
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    this.#drain(child.stdout, this.#stdout);
-    this.#drain(child.stderr, this.#stderr);
+    this.#drain(child.stdout, this.#stdout, this.#written);
+    this.#drain(child.stderr, this.#stderr, null);
     // A program that does not read its input closes it: no fault of the run.
     child.stdin?.on('error', () => {});
     child.stdin?.end(stdin ?? '');
@@ -132,10 +137,11 @@ class CommandRun {
     child.once('close', () => this.#finish());
   }
 
-  #drain(stream: Readable | null, output: OutputTail): void {
+  #drain(stream: Readable | null, output: OutputTail, whole: OutputWhole | null): void {
     stream?.on('error', () => {});
     stream?.on('data', (chunk: Buffer) => {
       output.write(chunk);
+      whole?.write(chunk);
       this.#quietTimer?.refresh();
       // Given back at once: left to the collector, 100 MB of output would be up to 80 MB of memory.
       if (chunk.byteLength === chunk.buffer.byteLength) (chunk.buffer as ArrayBuffer).transfer(0);
@@ -168,15 +174,29 @@ class CommandRun {
       this.#fail(this.#ended(exitCode, signalCode));
       return;
     }
+    if (this.#written !== null) return this.#finishWith(this.#written);
     if (!this.#close()) return;
-    this.#options.resolve({
+    this.#options.resolve(this.#result(exitCode, signalCode));
+  }
+
+  #finishWith(written: OutputWhole): void {
+    const said = written.json();
+    if ('problem' in said) {
+      const message = `expected JSON on standard output of ${this.#name()}, as result: json says, got ${said.problem}`;
+      return this.#fail(new ColibriError('command-failed', message));
+    }
+    if (this.#close()) this.#options.resolve(said.value);
+  }
+
+  #result(exitCode: number | null, signalCode: string | null): CommandResult {
+    return {
       exit_code: exitCode,
       signal: signalCode,
       stdout: this.#stdout.text(),
       stderr: this.#stderr.text(),
       stdout_bytes: this.#stdout.bytes,
       stderr_bytes: this.#stderr.bytes,
-    });
+    };
   }
 
   #fail(thrown: unknown): void {

@@ -14,6 +14,8 @@ export interface CommandInput {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | null;
   readonly killSignal: NodeJS.Signals;
+  /** What it writes to standard output is its result, JSON. */
+  readonly writesResult: boolean;
 }
 
 export const commandSchema: JsonSchema = {
@@ -34,6 +36,12 @@ export const commandSchema: JsonSchema = {
     },
     shell: { type: 'boolean', default: false, description: 'Pass argv, one text, to /bin/sh -c.' },
     stdin: { type: 'string', description: 'Written to standard input; default: none.' },
+    result: {
+      enum: ['output', 'json'],
+      default: 'output',
+      description:
+        'With json, what the program writes to standard output, at most 1 MiB of JSON, is the result.',
+    },
     kill_signal: {
       type: 'string',
       pattern: '^SIG[A-Z0-9]+$',
@@ -65,25 +73,24 @@ export function parseCommandInput(input: unknown): CommandInput {
   const given = input as Readonly<Record<string, unknown>>;
   const { cwd, stdin } = given;
   if (cwd !== undefined && !isText(cwd)) throw invalid('cwd', 'a folder', cwd);
-  if (stdin !== undefined && typeof stdin !== 'string') throw invalid('stdin', 'a string', stdin);
+  if (stdin !== undefined && textOf(stdin) === null) throw invalid('stdin', 'a string', stdin);
   return {
     ...parseArgv(given.argv, given.shell),
     cwd,
     env: parseEnv(given.env),
-    stdin: stdin ?? null,
+    stdin: textOf(stdin),
+    writesResult: parseResult(given.result),
     killSignal: parseSignal(given.kill_signal),
   };
 }
 
 function parseArgv(argv: unknown, shell: unknown): Pick<CommandInput, 'file' | 'args'> {
   if (shell !== undefined && typeof shell !== 'boolean') throw invalid('shell', 'true or false', shell);
-  const list = typeof argv === 'string' ? [argv] : argv;
-  if (!Array.isArray(list) || !list.every((part) => typeof part === 'string')) {
-    throw invalid('argv', 'a list of strings', argv);
-  }
-  const [file, ...args] = list as string[];
+  const list = typeof argv === 'string' ? [argv] : Array.isArray(argv) ? argv.map(textOf) : [null];
+  if (!list.every((part) => part !== null)) throw invalid('argv', 'a list of strings', argv);
+  const [file, ...args] = list;
   if (file === undefined || file === '') throw invalid('argv', 'a program as its first string', argv);
-  if (list.some((part: string) => part.includes('\0'))) throw invalid('argv', 'strings without NUL', argv);
+  if (list.some((part) => part.includes('\0'))) throw invalid('argv', 'strings without NUL', argv);
   if (shell === true) {
     if (args.length > 0) throw invalid('argv', 'one text where shell is true', argv);
     return { file: '/bin/sh', args: ['-c', file] };
@@ -97,16 +104,31 @@ function parseEnv(env: unknown): Readonly<Record<string, string>> {
   if (typeof env !== 'object' || env === null || Array.isArray(env)) {
     throw invalid('env', 'an object of strings', env);
   }
-  for (const [key, value] of Object.entries(env)) {
-    if (!isText(value) && value !== '') throw invalid(`env.${key}`, 'a string', value);
-  }
-  return env as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(env).map(([key, value]) => {
+      const text = textOf(value);
+      if (text === null || text.includes('\0')) throw invalid(`env.${key}`, 'a string', value);
+      return [key, text];
+    }),
+  );
+}
+
+function parseResult(result: unknown): boolean {
+  if (result === undefined || result === 'output') return false;
+  if (result === 'json') return true;
+  throw invalid('result', 'output or json', result);
 }
 
 function parseSignal(signal: unknown): NodeJS.Signals {
   if (signal === undefined) return 'SIGTERM';
   if (typeof signal === 'string' && Object.hasOwn(constants.signals, signal)) return signal as NodeJS.Signals;
   throw invalid('kill_signal', 'a signal such as SIGTERM', signal);
+}
+
+/** A template gives a number as what it is, and a program takes it as text. Null: neither. */
+function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
 function isText(value: unknown): value is string {
