@@ -261,7 +261,10 @@ export class FlowsRig {
         results: async (asked) => copy(store.results(asked)),
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
-        part: async (path, way) => copy(partOf(this.#inFile(path), way)),
+        part: async (path, way) => {
+          await this.disk;
+          return copy(partOf(this.#inFile(path), way));
+        },
         judge: async (path, expectation, lastGood) => {
           await this.disk;
           return copy(judgement(expectation, this.#inFile(path), lastGood));

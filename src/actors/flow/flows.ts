@@ -446,6 +446,8 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
           this.#cancel(live, effect);
           break;
         case 'step-ended':
+          // What is still on its way for it has nobody to go to.
+          live.starting.delete(live.listIdOf(effect.step));
           live.keepList(effect.step, null);
           if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
           break;

@@ -78,12 +78,13 @@ export class StepStarts {
     this.#asking++;
     try {
       const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
-      if (!live.starting.delete(id)) return;
+      if (!live.starting.has(id)) return;
       const items = listOf(list!, valuesOf(live, results));
       live.keepList(step, { items, read: null });
       onList(live, step, items.length);
-    } catch (error) {
       live.starting.delete(id);
+    } catch (error) {
+      if (!live.starting.delete(id)) return;
       if (isInputFault(error)) tell(live, noInput({ step, item: null }, error));
       else onTrouble(live, error);
     } finally {
