@@ -50,6 +50,8 @@ export class LiveFlow {
   deadline: TimerHandle | null = null;
   /** Ids of runs that are wanted and not made yet, and of steps whose list is being found. */
   readonly starting = new Set<string>();
+  /** Steps with items that failed without a run. */
+  readonly unmade = new Set<number>();
   /** Lists in work, by step. */
   readonly #lists = new Map<number, StepList>();
   readonly bytes: LiveFlowBytes;
