@@ -78,6 +78,8 @@ export class FlowsRig {
   disk: Promise<void> = Promise.resolve();
   /** Questions about what is in files. */
   looks = 0;
+  /** Questions about results in the journal. */
+  asked = 0;
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -258,7 +260,10 @@ export class FlowsRig {
           this.oldSteps = null;
           return copy(old ?? store.flowSteps(place));
         },
-        results: async (asked) => copy(store.results(asked)),
+        results: async (asked) => {
+          this.asked++;
+          return copy(store.results(asked));
+        },
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
         part: async (path, way) => {

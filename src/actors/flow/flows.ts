@@ -454,7 +454,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         case 'step-ended':
           // What is still on its way for it has nobody to go to.
           live.starting.delete(live.listIdOf(effect.step));
-          live.keepList(effect.step, null);
+          live.keepRead(effect.step, null);
           if (live.unmade.delete(effect.step) && effect.reason === 'item-failed') {
             const { reason, step } = effect;
             this.#keepFailure(live, step, { reason, detail: live.run!.detailOf(step) });
