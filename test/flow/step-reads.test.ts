@@ -1,6 +1,7 @@
 /** What the inputs of a step are made of is read once for all of its items, and counted as long as it is held. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { FakeAnswer } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
 
@@ -110,4 +111,30 @@ test('what a step without a list waits for room with is counted too', async (t) 
     await rig.settle();
   }
   assert.deepEqual([rig.runs.unfinished, rig.flows.heldBytes], [0, 0]);
+});
+
+test('a step is told by which run the result is, also of an earlier run of the flow', async (t) => {
+  const steps = [
+    step('pull'),
+    step('next', { dependsOn: ['pull'], with: { by: '{{ steps.pull.run }}' } }),
+    step('after', { dependsOn: ['next'], onUpstreamFailure: 'run' }),
+    step('last', { dependsOn: ['after'], with: { by: '{{ steps.next.run }}' } }),
+  ];
+  const rig = rigOf(t, null, { flows: [flowDefinition(steps)], overlap: 'allow' });
+  const run = await rig.start();
+  rig.finish(`${run}/pull`);
+  await rig.settle();
+  assert.equal(rig.pool.taken.at(-1)?.input, `{"by":"${run}/pull"}`);
+  rig.fail(`${run}/next`);
+  await rig.settle();
+  rig.finish(`${run}/after`);
+  await rig.settle();
+  const { state, steps: shown } = { state: rig.view(run)?.state, steps: (await rig.show(run)).steps! };
+  assert.deepEqual([state, shown[3]?.reason], ['failed', 'no-input']);
+  assert.equal(shown[3]?.detail, 'expected a value at steps.next.run, got a step without a result');
+  await rig.flows.rerun({ run, choice: { kind: 'failed' } }, new FakeAnswer());
+  await rig.settle();
+  assert.deepEqual(rig.held, ['next']);
+  assert.equal(rig.pool.taken.at(-1)?.input, `{"by":"${run}/pull"}`);
+  assert.equal(rig.asked, 1, 'for the choice of what is taken over, not for the input');
 });

@@ -145,7 +145,7 @@ class StepCompiler {
   }
 
   #checkSource(source: ValueSource, path: SchemaPath): void {
-    if (source.kind !== 'step') return;
+    if (source.kind !== 'step' && source.kind !== 'run') return;
     const step = this.#graph.indexOf(source.step);
     if (step < 0 || this.#graph.steps[step]!.each === null) return;
     const got = describeValue(source.step);

@@ -193,6 +193,7 @@ export function valuesOf(live: LiveFlow, { values, parts }: StepResults, mayLack
     flow: { name, run: live.id, due: live.due },
     mayLack,
     resultOf: (step) => values.get(runOf(step) ?? ''),
+    runOf,
     partOf: (source) => parts.get(source),
   };
 }
