@@ -119,3 +119,58 @@ test('items that wait for room when the flow is cancelled are never made', async
   assert.ok(steps.length < unfinished + 1 && steps.every((state) => state === 'cancelled'), steps.join());
   assert.equal(rig.runs.unfinished, 0);
 });
+
+/** Its step ends without a run of its own to tell: an item has no input, or there is no list. */
+const UNMADE = {
+  'an item without an input': { payload: [1, { id: 2 }, 3], reason: 'item-failed' },
+  'no list': { payload: { id: 2 }, reason: 'no-input' },
+} as const;
+
+for (const [what, { payload, reason }] of Object.entries(UNMADE)) {
+  test(`what follows from ${what} is not done again by the daemon after`, async (t) => {
+    const each = { list: '{{ payload }}', concurrency: 1, onFailure: 'continue' } as const;
+    const rig = rigOf(t, [
+      step('first'),
+      step('bill', { dependsOn: ['first'], each, with: { id: '{{ item.id }}' } }),
+      step('clean', { dependsOn: ['bill'], onUpstreamFailure: 'run' }),
+      step('last', { dependsOn: ['clean'] }),
+    ]);
+    const run = await rig.start('f', payload);
+    rig.finish(`${run}/first`);
+    await rig.settle();
+    if (reason === 'item-failed') {
+      assert.deepEqual(rig.held, ['bill[1]']);
+      await rig.crash();
+      assert.deepEqual(rig.held, ['bill[1]'], 'the others fail once more');
+      rig.finish(`${run}/bill[1]`);
+      await rig.settle();
+    }
+    assert.deepEqual(rig.held, ['clean']);
+    rig.finish(`${run}/clean`);
+    await rig.settle();
+    const before = await rig.states(run);
+    assert.equal(before[1], `bill failed ${reason}`);
+    const { detail } = (await rig.show(run)).steps![1]!;
+    await rig.crash();
+    assert.deepEqual([rig.held, await rig.states(run)], [['last'], before]);
+    assert.equal((await rig.show(run)).steps![1]!.detail, detail);
+    rig.finish(`${run}/last`);
+    await rig.settle();
+    assert.equal(rig.view(run)?.error?.message, 'failed: step bill failed');
+  });
+}
+
+test('what is kept of items that fail is no more the more there are', async (t) => {
+  const each = { list: '{{ payload }}', concurrency: 10, onFailure: 'continue' } as const;
+  const rig = rigOf(t, [step('bill', { each, with: { id: '{{ item.id }}' } })]);
+  const kept: number[] = [];
+  for (const items of [20, 2000]) {
+    const run = await rig.start('f', new Array(items).fill(1));
+    while (rig.flows.active > 0) await rig.settle();
+    const [bill] = (await rig.show(run)).steps!;
+    assert.equal(bill?.detail, `${items} of ${items} items did not succeed, the first is item 1`);
+    const notes = rig.events.flatMap((event) => (event.run === run ? [event.note ?? ''] : []));
+    kept.push(notes.join('').length);
+  }
+  assert.ok(kept[0]! > 0 && kept[1]! < kept[0]! + 1000, `${kept}`);
+});

@@ -78,6 +78,8 @@ export class FlowsRig {
   disk: Promise<void> = Promise.resolve();
   /** Questions about what is in files. */
   looks = 0;
+  /** Questions about results in the journal. */
+  asked = 0;
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -258,10 +260,16 @@ export class FlowsRig {
           this.oldSteps = null;
           return copy(old ?? store.flowSteps(place));
         },
-        results: async (asked) => copy(store.results(asked)),
+        results: async (asked) => {
+          this.asked++;
+          return copy(store.results(asked));
+        },
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
-        part: async (path, way) => copy(partOf(this.#inFile(path), way)),
+        part: async (path, way) => {
+          await this.disk;
+          return copy(partOf(this.#inFile(path), way));
+        },
         judge: async (path, expectation, lastGood) => {
           await this.disk;
           return copy(judgement(expectation, this.#inFile(path), lastGood));

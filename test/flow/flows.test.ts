@@ -46,7 +46,11 @@ for (const kind of ['memory', 'sqlite'] as const) {
     });
 
     test('a step that runs after a failure has null for what is not there, any other fails', async (t) => {
-      const given = { good: '{{ steps.good.result }}', bad: '{{ steps.bad.result[0].id }}' };
+      const given = {
+        good: '{{ steps.good.result }}',
+        bad: '{{ steps.bad.result[0].id }}',
+        by: ['{{ steps.good.run }}', '{{ steps.bad.run }}'],
+      };
       const rig = rigOf(t, kind, {
         flows: [
           flowDefinition([
@@ -62,7 +66,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       rig.result(`${run}/good`, 7);
       rig.result(`${run}/bad`, [{ id: 1 }]);
       await rig.settle();
-      assert.equal(rig.pool.taken.at(-1)?.input, '{"good":7,"bad":null}');
+      assert.equal(rig.pool.taken.at(-1)?.input, `{"good":7,"bad":null,"by":["${run}/good",null]}`);
       rig.finish(`${run}/clean`);
       await rig.settle();
       const { steps } = await rig.show(run);

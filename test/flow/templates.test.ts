@@ -32,6 +32,7 @@ const values: TemplateValues = {
   item: { id: 'a', size: 3 },
   flow: { name: 'daily', run: 'daily@2026-11-29T02:00:00Z', due: '2026-11-29T02:00:00Z' },
   resultOf: (step) => (Object.hasOwn(results, step) ? results[step] : undefined),
+  runOf: (step) => (step === 'pull_order' ? 'daily@1/pull_order' : null),
 };
 
 function fill(value: unknown, from: TemplateValues = values): unknown {
@@ -52,6 +53,7 @@ test('a value that is one template keeps its type, in a text it is written out',
   assert.equal(fill('{{steps.pull_order.result.total}}'), 12.5);
   assert.equal(fill('{{ steps.pull_order.result["any key"] }}'), true);
   assert.equal(fill('{{ steps.check-order.result }}'), null);
+  assert.equal(fill('{{ steps.pull_order.run }}'), 'daily@1/pull_order');
   assert.equal(fill('{{ payload.deep.list[1][0] }}'), 2);
   assert.equal(fill('{{ item.size }}'), 3);
   assert.equal(
@@ -103,8 +105,10 @@ test('what is wrong is said at its place when the config is loaded', () => {
   );
   assert.match(
     problemOf('{{ steps.pull_order.date }}'),
-    /expected result after steps\.pull_order, got "date"/,
+    /expected result or run after steps\.pull_order, got "date"/,
   );
+  assert.match(problemOf('{{ steps.pull_order.run.x }}'), /after steps\.pull_order, got "run\.x"/);
+  assert.match(problemOf('{{ steps.mail.run }}'), /expected a step that is over/);
   assert.match(problemOf('{{ steps }}'), /expected steps\.NAME\.result, got no name/);
   assert.match(
     problemOf('{{ paylod.x }}'),
@@ -203,12 +207,18 @@ test('depth and size are bounded', () => {
   assert.match(problemOf([nested]), /expected at most 32 levels of nesting, got more/);
   const payload = 'x'.repeat(MAX_FILLED_LENGTH / 4);
   const many = Array.from({ length: 1000 }, () => '{{ payload }}');
-  const tooLong = /expected an input of at most 262144 characters, got more; pass a path/;
+  const tooLong = /expected at most 262144 characters of data in an input, got more; pass a path/;
   assert.throws(() => fillTemplate(parseTemplate(many, scope).template, { ...values, payload }), tooLong);
   assert.throws(
     () => fillTemplate(parseTemplate(many.join(''), scope).template, { ...values, payload }),
     tooLong,
   );
+  // What is there for every run, and the names of runs, leave the room to the data.
+  const beside = { a: 'x'.repeat(1000), run: '{{ flow.run }}', by: '{{ steps.pull_order.run }}' };
+  const longest = { ...values, payload: 'x'.repeat(MAX_FILLED_LENGTH - 2) };
+  assert.equal(Object.keys(fill({ ...beside, all: '{{ payload }}' }, longest) as object).length, 4);
+  const more = { ...beside, all: '{{ payload }}', one: '{{ item.size }}' };
+  assert.throws(() => fill(more, longest), tooLong);
 });
 
 test('any data comes through as it was, whole or written out', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
 import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
-import { SharedMark, TestClock } from '../../src/actors/kernel/index.ts';
+import { ColibriError, SharedMark, TestClock } from '../../src/actors/kernel/index.ts';
 import type { LogRecord } from '../../src/actors/protocol.ts';
 import type { Handler } from '../../src/workers/handler.ts';
 import { InlinePool } from '../../src/workers/inline-pool/inline-pool.ts';
@@ -17,6 +17,8 @@ class Rig {
   readonly progress: [string, number, string | null][] = [];
   readonly queue: ExecuteOrder[] = [];
   readonly functions = new Map<string, Handler>();
+  /** By input: what is still to be read of it. */
+  readonly inputs = new Map<string, Promise<string>>();
   readonly pool: InlinePool;
   #waiting: { count: number; resolve: () => void }[] = [];
 
@@ -28,6 +30,7 @@ class Rig {
       clock: this.clock,
       mark: this.mark,
       watch: new LoopWatch(() => {}),
+      wholeInput: (input) => this.inputs.get(input) ?? null,
       onOutcome: (outcome) => {
         this.outcomes.push(outcome);
         this.pool.wake();
@@ -229,4 +232,32 @@ test('drain waits for what runs, destroy for nothing; each run has its outcome',
     ],
   );
   await rig.pool.drain();
+});
+
+test('an input that is read first: whole when the function begins, the run’s failure, or for nobody', async () => {
+  const rig = new Rig();
+  const whole = Promise.withResolvers<string>();
+  rig.inputs.set('1', whole.promise);
+  rig.inputs.set('2', Promise.reject(new ColibriError('input-invalid', 'it is gone')));
+  rig.inputs.set('3', whole.promise);
+  rig.add('reads', (input) => input, { input: '1' });
+  rig.add('fails', () => assert.fail('must not begin'), { input: '2' });
+  rig.add('stopped', () => assert.fail('must not begin'), { input: '3' });
+  await rig.ended(1);
+  assert.equal(rig.pool.active, 2);
+  rig.pool.abort('stopped@1', 'cancel');
+  await rig.ended(2);
+  // It has no time of its own before it begins.
+  await rig.clock.advance(5000);
+  whole.resolve('"all"');
+  await rig.ended(3);
+  assert.deepEqual(
+    rig.outcomes.map(({ run, status, result, retryable }) => [run, status, result, retryable]),
+    [
+      ['fails@1', 'failed', null, false],
+      ['stopped@1', 'cancelled', null, false],
+      ['reads@1', 'success', '"all"', false],
+    ],
+  );
+  assert.equal(rig.pool.lateOutcomes, 0);
 });

@@ -20,9 +20,8 @@ export interface CompiledStep {
   readonly list: ValueSource | null;
   readonly expectation: Expectation | null;
   readonly limits: StepLimits | null;
-  /** Steps whose results its input, or its list, is made of. */
+  /** Steps whose results its input is made of. */
   readonly inputNeeds: readonly number[];
-  readonly listNeeds: readonly number[];
 }
 
 export interface CompiledFlow {
@@ -74,7 +73,6 @@ export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): F
       expectation: compiler.expectation(step!, at('expect')),
       limits: step!.limits,
       inputNeeds: compiler.needs(input === null ? [] : sourcesOf(input)),
-      listNeeds: compiler.needs(list === null ? [] : [list]),
     };
   });
   const onFailure = compileFailure(written, graph, problems);
@@ -147,7 +145,7 @@ class StepCompiler {
   }
 
   #checkSource(source: ValueSource, path: SchemaPath): void {
-    if (source.kind !== 'step') return;
+    if (source.kind !== 'step' && source.kind !== 'run') return;
     const step = this.#graph.indexOf(source.step);
     if (step < 0 || this.#graph.steps[step]!.each === null) return;
     const got = describeValue(source.step);

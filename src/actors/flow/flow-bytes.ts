@@ -40,7 +40,7 @@ export class FlowBytes {
 /** What one live flow holds, part by part; all of it goes with its end. */
 export class LiveFlowBytes {
   readonly #all: FlowBytes;
-  readonly #parts = { own: 0, note: 0, lists: 0 };
+  readonly #parts = { own: 0, note: 0, reads: 0 };
 
   constructor(all: FlowBytes, { steps, payload }: { readonly steps: number; readonly payload: string }) {
     this.#all = all;
@@ -51,19 +51,19 @@ export class LiveFlowBytes {
     this.#set('note', textBytes(text) * PARSED);
   }
 
-  /** Lists of items, and what was read for them. */
-  lists(values: Iterable<unknown>): void {
+  /** Lists of items, and the results that inputs are made of. */
+  reads(values: Iterable<unknown>): void {
     let bytes = 0;
     for (const value of values) bytes += estimateBytes(value);
-    this.#set('lists', bytes);
+    this.#set('reads', bytes);
   }
 
   /** Idempotent. */
   release(): void {
-    for (const part of ['own', 'note', 'lists'] as const) this.#set(part, 0);
+    for (const part of ['own', 'note', 'reads'] as const) this.#set(part, 0);
   }
 
-  #set(part: 'own' | 'note' | 'lists', bytes: number): void {
+  #set(part: 'own' | 'note' | 'reads', bytes: number): void {
     this.#all.add(bytes - this.#parts[part]);
     this.#parts[part] = bytes;
   }

@@ -39,8 +39,14 @@ export type StepReason = (typeof StepReason)[keyof typeof StepReason];
 /** In an order that stands for them as numbers. */
 export const STEP_REASONS: readonly StepReason[] = Object.values(StepReason);
 
-/** What a failed run may be blamed on. */
-export type FailureReason = 'run-failed' | 'not-expected' | 'no-input' | 'task-removed' | 'run-lost';
+/** What a failed run may be blamed on; `item-failed`: of all runs of a step with a list, some of which were not made. */
+export type FailureReason =
+  | 'run-failed'
+  | 'not-expected'
+  | 'no-input'
+  | 'task-removed'
+  | 'run-lost'
+  | 'item-failed';
 
 /** Why a flow is ended before its steps are through. */
 export type StopReason = 'flow-cancelled' | 'flow-timed-out';
@@ -110,7 +116,7 @@ export interface SeenRun {
 
 /** The runs of one flow run, as they stand now: asked during a sweep. */
 export interface SeenRuns {
-  /** Null: there is no such run. */
+  /** Null: there is no such run. A step with a list, and no item, has a `reason` where its end does not follow from its items. */
   run(step: number, item: number | null): SeenRun | null;
   /** How long the list of the step is; null: that was not kept, so no item has a run. */
   items(step: number): number | null;

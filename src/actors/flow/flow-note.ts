@@ -13,7 +13,7 @@ export interface FlowNote {
   stop?: StopReason;
   /** How long the list of a step is, by its name. */
   lists?: Record<string, number>;
-  /** Why a step failed that has no run, or one that succeeded; null: its result was as expected. By its run without that of the flow. */
+  /** Why a step failed, where that does not follow from its runs; null: its result was as expected. By its name. */
   verdicts?: Record<string, { readonly reason: FailureReason; readonly detail: string } | null>;
   /** What the next run of a step is compared with, by its name. */
   measures?: Record<string, number>;

@@ -417,11 +417,17 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   #tell(live: LiveFlow, event: FlowEvent): void {
     if (live.run === null || this.#live.get(live.id) !== live) return;
     if (event.kind === 'failed' && event.reason === 'no-input') {
-      live.note.verdicts ??= {};
-      live.note.verdicts[live.keyOf(event)] = { reason: event.reason, detail: event.detail ?? '' };
-      this.#keep(live);
+      // Of items it is kept with the end of their step: nothing follows from it before, and tried again they fail alike.
+      if (event.item === null) this.#keepFailure(live, event.step, event);
+      else live.unmade.add(event.step);
     }
     this.#carryOut(live, live.run.apply(event));
+  }
+
+  #keepFailure(live: LiveFlow, step: number, why: Pick<Failure, 'reason' | 'detail'>): void {
+    live.note.verdicts ??= {};
+    live.note.verdicts[live.flow.graph.nameOf(step)] = { reason: why.reason, detail: why.detail ?? '' };
+    this.#keep(live);
   }
 
   #listed(live: LiveFlow, step: number, items: number): void {
@@ -446,7 +452,13 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
           this.#cancel(live, effect);
           break;
         case 'step-ended':
-          live.keepList(effect.step, null);
+          // What is still on its way for it has nobody to go to.
+          live.starting.delete(live.listIdOf(effect.step));
+          live.keepRead(effect.step, null);
+          if (live.unmade.delete(effect.step) && effect.reason === 'item-failed') {
+            const { reason, step } = effect;
+            this.#keepFailure(live, step, { reason, detail: live.run!.detailOf(step) });
+          }
           if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
           break;
         case 'over':
@@ -517,6 +529,8 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#steps.note(live.id, text);
   }
 }
+
+type Failure = Extract<FlowEvent, { kind: 'failed' }>;
 
 const NOTHING_ELSE = { result: null, reason: null, detail: null } as const;
 

@@ -26,6 +26,8 @@ export interface ListStepsPorts {
 
 export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'failed'>;
 
+const NOT_OVER = { reason: null, detail: null } as const;
+
 export class ListSteps {
   readonly #graph: FlowGraph;
   readonly #steps: StepTable;
@@ -99,6 +101,11 @@ export class ListSteps {
 
   /** Of a flow run of before, or one whose `listed` was lost; those of its items that have a run are active. */
   #takeUp(step: number, seen: SeenRuns): FanOut | null {
+    const { reason, detail } = seen.run(step, null) ?? NOT_OVER;
+    if (reason !== null) {
+      this.take({ kind: 'failed', step, item: null, reason, detail });
+      return null;
+    }
     const items = seen.items(step);
     if (items === null) {
       this.#ports.start(step);

@@ -30,11 +30,13 @@ export function stepOfRun(
   return { step: match[1]!, item: match[2] === undefined ? null : Number(match[2]) };
 }
 
-/** What the items of a step are, and what was read of results in files for all of them; null: nothing was. */
-export interface StepList {
-  readonly items: readonly unknown[];
-  readonly read: StepResults | null;
+/** What was read for a step: its items, where it runs over a list, and the results that its inputs are made of. Null: not yet. */
+export interface StepRead {
+  readonly items: readonly unknown[] | null;
+  readonly results: StepResults | null;
 }
+
+const NOTHING_READ: StepRead = { items: null, results: null };
 
 export class LiveFlow {
   readonly id: string;
@@ -50,8 +52,11 @@ export class LiveFlow {
   deadline: TimerHandle | null = null;
   /** Ids of runs that are wanted and not made yet, and of steps whose list is being found. */
   readonly starting = new Set<string>();
-  /** Lists in work, by step. */
-  readonly #lists = new Map<number, StepList>();
+  /** Steps with items that failed without a run. */
+  readonly unmade = new Set<number>();
+  /** By step: what is being read for all of its runs, or could not be. */
+  readonly reading = new Map<number, Promise<void>>();
+  readonly #reads = new Map<number, StepRead>();
   readonly bytes: LiveFlowBytes;
   readonly #payloadText: string;
   #payload: unknown;
@@ -80,23 +85,25 @@ export class LiveFlow {
     return this.#payload;
   }
 
-  /** The list of a step that runs over one, once it was found. */
-  listOf(step: number): StepList | undefined {
-    return this.#lists.get(step);
+  readOf(step: number): StepRead {
+    return this.#reads.get(step) ?? NOTHING_READ;
   }
 
-  /** Null: the step is over. */
-  keepList(step: number, list: StepList | null): void {
-    if (list === null) {
-      if (!this.#lists.delete(step)) return;
-    } else this.#lists.set(step, list);
-    this.bytes.lists(this.#heldByLists());
+  /** Null: the step needs nothing more. */
+  keepRead(step: number, read: StepRead | null): void {
+    if (read === null) {
+      this.reading.delete(step);
+      if (!this.#reads.delete(step)) return;
+    } else this.#reads.set(step, read);
+    this.bytes.reads(this.#read());
   }
 
-  *#heldByLists(): Iterable<unknown> {
-    for (const { items, read } of this.#lists.values()) {
-      yield items;
-      yield* read?.parts.values() ?? [];
+  *#read(): Iterable<unknown> {
+    for (const { items, results } of this.#reads.values()) {
+      if (items !== null) yield items;
+      if (results === null) continue;
+      yield* results.values.values();
+      yield* results.parts.values();
     }
   }
 

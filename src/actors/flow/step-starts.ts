@@ -1,6 +1,6 @@
 /**
  * How the runs of steps come to be: what they are given is put together, from results where it is made of some, and they are made
- * as there is room, in the order they were asked for.
+ * as there is room, in the order they were asked for. What is read is read once for all items of a step, and held until it is over.
  *
  *   want ─▶ results, if need be ─▶ waits for room ─▶ made
  *     └──────────── drop ─┴──────────────┘
@@ -12,7 +12,6 @@ import type { FlowEvent, FlowPlace } from './flow-events.ts';
 import type { FlowStore } from './flow-store.ts';
 import type { LiveFlow } from './live-flow.ts';
 import { gatherResults, NO_RESULTS, type StepResults } from './step-results.ts';
-import type { ValueSource } from './template-text.ts';
 import { fillTemplate, listOf, sourcesOf, type TemplateValues } from './templates.ts';
 
 export interface StepStartsOptions {
@@ -31,7 +30,6 @@ export interface StepStartsOptions {
 interface Waiting {
   readonly live: LiveFlow;
   readonly place: FlowPlace;
-  readonly results: StepResults;
 }
 
 export class StepStarts {
@@ -56,16 +54,8 @@ export class StepStarts {
     const id = live.idOf(place);
     if (live.starting.has(id)) return;
     live.starting.add(id);
-    const { inputNeeds, listNeeds, list } = live.flow.steps[place.step]!;
-    const known = live.listOf(place.step);
-    if (known?.read != null) {
-      this.#waiting.push({ live, place, results: known.read });
-      return;
-    }
-    const needed = known === undefined ? list : null;
-    const asks = inputNeeds.length > 0 || (needed !== null && listNeeds.length > 0);
-    if (!asks) this.#waiting.push({ live, place, results: NO_RESULTS });
-    else void this.#gather(live, place, needed);
+    if (isRead(live, place.step)) this.#waiting.push({ live, place });
+    else void this.#whenRead(live, place);
   }
 
   /** Finds out how long the list of the step is. */
@@ -73,17 +63,16 @@ export class StepStarts {
     const id = live.listIdOf(step);
     if (live.starting.has(id)) return;
     live.starting.add(id);
-    const { store, steps, tell, onList, onTrouble } = this.#options;
-    const { list } = live.flow.steps[step]!;
+    const { tell, onList, onTrouble } = this.#options;
     this.#asking++;
     try {
-      const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
-      if (!live.starting.delete(id)) return;
-      const items = listOf(list!, valuesOf(live, results));
-      live.keepList(step, { items, read: null });
+      const items = await this.#items(live, step);
+      if (!live.starting.has(id)) return;
+      live.keepRead(step, { items, results: null });
       onList(live, step, items.length);
-    } catch (error) {
       live.starting.delete(id);
+    } catch (error) {
+      if (!live.starting.delete(id)) return;
       if (isInputFault(error)) tell(live, noInput({ step, item: null }, error));
       else onTrouble(live, error);
     } finally {
@@ -105,14 +94,12 @@ export class StepStarts {
     return made;
   }
 
-  async #gather(live: LiveFlow, place: FlowPlace, list: ValueSource | null): Promise<void> {
-    const { store, steps, tell, onReady, onTrouble } = this.#options;
-    const { input } = live.flow.steps[place.step]!;
-    const sources = input === null ? [] : sourcesOf(input);
+  async #whenRead(live: LiveFlow, place: FlowPlace): Promise<void> {
+    const { tell, onReady, onTrouble } = this.#options;
     this.#asking++;
     try {
-      const results = await gatherResults({ sources, list, runOf: runsOf(live), store, steps });
-      this.#waiting.push({ live, place, results });
+      await this.#read(live, place.step);
+      this.#waiting.push({ live, place });
       onReady();
     } catch (error) {
       if (!live.starting.delete(live.idOf(place))) return;
@@ -123,13 +110,45 @@ export class StepStarts {
     }
   }
 
-  #make({ live, place, results }: Waiting): void {
+  /** Once for all items of a step. What is not there is not looked for again either. */
+  #read(live: LiveFlow, step: number): Promise<void> {
+    let reading = live.reading.get(step);
+    if (reading === undefined) {
+      reading = this.#gather(live, step);
+      live.reading.set(step, reading);
+    }
+    return reading;
+  }
+
+  async #gather(live: LiveFlow, step: number): Promise<void> {
+    const { store, steps } = this.#options;
+    const { input, list } = live.flow.steps[step]!;
+    try {
+      const items = list === null ? null : (live.readOf(step).items ?? (await this.#items(live, step)));
+      const wanted = { sources: sourcesOf(input!), list: null, runOf: runsOf(live), store, steps };
+      const results = await gatherResults(wanted);
+      if (live.reading.has(step)) live.keepRead(step, { items, results });
+    } catch (error) {
+      if (!isInputFault(error)) live.reading.delete(step);
+      throw error;
+    }
+  }
+
+  async #items(live: LiveFlow, step: number): Promise<readonly unknown[]> {
+    const { store, steps } = this.#options;
+    const list = live.flow.steps[step]!.list!;
+    const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
+    return listOf(list, valuesOf(live, results));
+  }
+
+  #make({ live, place }: Waiting): void {
     const { steps, tell } = this.#options;
     const id = live.idOf(place);
     if (!live.starting.delete(id)) return;
     const { limits } = live.flow.steps[place.step]!;
     try {
-      const input = inputOf(live, place, results);
+      const input = inputOf(live, place);
+      if (place.item === null) live.keepRead(place.step, null);
       steps.start({ flow: live.id, id, task: live.flow.graph.nameOf(place.step), input, limits });
     } catch (error) {
       if (!isInputFault(error)) throw error;
@@ -146,17 +165,22 @@ function runsOf(live: LiveFlow): (step: string) => string | null {
   };
 }
 
-function inputOf(live: LiveFlow, place: FlowPlace, results: StepResults): string | null {
-  const { input, list } = live.flow.steps[place.step]!;
+/** All that the inputs of its runs are made of is here. */
+function isRead(live: LiveFlow, step: number): boolean {
+  const { input, list, inputNeeds } = live.flow.steps[step]!;
+  if (input === null) return true;
+  const { items, results } = live.readOf(step);
+  return (list === null || items !== null) && (inputNeeds.length === 0 || results !== null);
+}
+
+function inputOf(live: LiveFlow, { step, item }: FlowPlace): string | null {
+  const { input } = live.flow.steps[step]!;
   if (input === null) return null;
-  const mayLack = live.flow.graph.steps[place.step]!.onUpstreamFailure === 'run';
-  const values = valuesOf(live, results, mayLack);
-  if (list === null || place.item === null) return fillTemplate(input, values);
-  const known = live.listOf(place.step);
-  const items = known?.items ?? listOf(list, values);
-  if (known?.read == null && (known === undefined || results.parts.size > 0))
-    live.keepList(place.step, { items, read: results.parts.size > 0 ? results : null });
-  return fillTemplate(input, { ...values, item: items[place.item] });
+  const mayLack = live.flow.graph.steps[step]!.onUpstreamFailure === 'run';
+  const { items, results } = live.readOf(step);
+  const values = valuesOf(live, results ?? NO_RESULTS, mayLack);
+  if (item === null || items === null) return fillTemplate(input, values);
+  return fillTemplate(input, { ...values, item: items[item] });
 }
 
 export function valuesOf(live: LiveFlow, { values, parts }: StepResults, mayLack = false): TemplateValues {
@@ -169,6 +193,7 @@ export function valuesOf(live: LiveFlow, { values, parts }: StepResults, mayLack
     flow: { name, run: live.id, due: live.due },
     mayLack,
     resultOf: (step) => values.get(runOf(step) ?? ''),
+    runOf,
     partOf: (source) => parts.get(source),
   };
 }

@@ -9,6 +9,8 @@ import { parseValuePath } from '../results/value-path.ts';
 export type ValueSource =
   | { readonly kind: 'payload' | 'item'; readonly path: SchemaPath }
   | { readonly kind: 'step'; readonly step: string; readonly path: SchemaPath }
+  /** The id of the run that has the result of the step. */
+  | { readonly kind: 'run'; readonly step: string }
   | { readonly kind: 'flow'; readonly field: FlowField };
 
 /** What a flow run says of itself. `due`: the instant it stands for, ISO 8601. */
@@ -144,11 +146,10 @@ function stepSource(
       problem: `expected a step that is over when this one starts, got ${describeValue(step)}; ${remedy}`,
     };
   }
-  if (word !== 'result') {
-    const got = word === undefined ? 'nothing' : describeValue(word);
-    return { problem: `expected result after steps.${step}, got ${got}` };
-  }
-  return { kind: 'step', step, path };
+  if (word === 'result') return { kind: 'step', step, path };
+  if (word === 'run' && path.length === 0) return { kind: 'run', step };
+  const got = word === undefined ? 'nothing' : describeValue([word, ...path].join('.'));
+  return { problem: `expected result or run after steps.${step}, got ${got}` };
 }
 
 function flowSource([word, ...rest]: SchemaPath): ValueSource | { readonly problem: string } {

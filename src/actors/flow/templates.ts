@@ -20,13 +20,15 @@ import {
 
 /** Levels of a `with:` that are looked at. */
 export const MAX_TEMPLATE_DEPTH = 32;
-/** Of the JSON text of one input, in UTF-16 code units: as for the payload of a trigger. */
+/** Of the data in one input as JSON text, in UTF-16 code units: as for the payload of a trigger. What names a run does not count. */
 export const MAX_FILLED_LENGTH = 256 * 1024;
 
 /** JSON text and places to fill, in order: an input is made by joining them. Neighbouring texts are one. */
 export interface Template {
   readonly pieces: readonly Piece[];
 }
+
+type DataSource = Extract<ValueSource, { readonly path: SchemaPath }>;
 
 /** `whole`: a value that keeps its type; `inside`: parts of one JSON string. */
 type Piece =
@@ -49,6 +51,8 @@ export interface TemplateValues {
   readonly flow: Readonly<Record<FlowField, string>>;
   /** Undefined: the step has no result; null is one. */
   resultOf(step: string): unknown;
+  /** Which run has that result. Null: it has none. */
+  runOf?(step: string): string | null;
   /** A result that is not there is null, and all within it. */
   readonly mayLack?: boolean;
   /** What was read of a result in a file; undefined: what `resultOf` gives has all that is needed. */
@@ -153,13 +157,25 @@ class TemplateParser {
 /** The input as JSON text. Throws `input-invalid` where a value is not there, or it gets too large. */
 export function fillTemplate({ pieces }: Template, values: TemplateValues): string {
   let filled = '';
+  let uncounted = 0;
   for (const piece of pieces) {
+    const before = filled.length;
     if ('json' in piece) filled += piece.json;
     else if ('whole' in piece) filled += JSON.stringify(lookUp(piece.whole, values));
     else filled += JSON.stringify(textOf(piece.inside, values));
-    if (filled.length > MAX_FILLED_LENGTH) throw tooLong();
+    if (!isData(piece)) uncounted += filled.length - before;
+    if (filled.length - uncounted > MAX_FILLED_LENGTH) throw tooLong();
   }
   return filled;
+}
+
+/** As long as its data is; the others are as long as the config and the names in it. */
+function isData(piece: Piece): boolean {
+  return 'inside' in piece || ('whole' in piece && !namesRun(piece.whole));
+}
+
+function namesRun({ kind }: ValueSource): boolean {
+  return kind === 'flow' || kind === 'run';
 }
 
 /** The text of `concurrency_key` and its like, not as JSON. Throws as `fillTemplate` does. */
@@ -192,6 +208,7 @@ function textOf(parts: readonly TextPart[], values: TemplateValues): string {
 
 function lookUp(source: ValueSource, values: TemplateValues): unknown {
   if (source.kind === 'flow') return values.flow[source.field];
+  if (source.kind === 'run') return runOf(source, values);
   const part = source.kind === 'step' ? values.partOf?.(source) : undefined;
   if (part !== undefined) return part;
   const root = rootOf(source, values);
@@ -202,18 +219,23 @@ function lookUp(source: ValueSource, values: TemplateValues): unknown {
   throw notThere(source, found, got);
 }
 
+function runOf(source: Extract<ValueSource, { kind: 'run' }>, values: TemplateValues): string | null {
+  const run = values.runOf?.(source.step) ?? null;
+  if (run !== null || values.mayLack === true) return run;
+  throw new ColibriError(
+    'input-invalid',
+    `expected a value at ${sourceText(source)}, got a step without a result`,
+  );
+}
+
 /** `got`: what is at the last step of the way that there is; null: not even its beginning is. */
-export function notThere(
-  source: Exclude<ValueSource, { kind: 'flow' }>,
-  found: number,
-  got: string | null,
-): ColibriError {
+export function notThere(source: DataSource, found: number, got: string | null): ColibriError {
   const there = sourceText({ ...source, path: source.path.slice(0, found) });
   const what = got === null ? `no ${there}` : `${got} at ${there}`;
   return new ColibriError('input-invalid', `expected a value at ${sourceText(source)}, got ${what}`);
 }
 
-function rootOf(source: Exclude<ValueSource, { kind: 'flow' }>, values: TemplateValues): unknown {
+function rootOf(source: DataSource, values: TemplateValues): unknown {
   switch (source.kind) {
     case 'payload':
       return values.payload;
@@ -229,6 +251,8 @@ export function sourceText(source: ValueSource): string {
   switch (source.kind) {
     case 'flow':
       return `flow.${source.field}`;
+    case 'run':
+      return valuePathText(['steps', source.step, 'run']);
     case 'step':
       return valuePathText(['steps', source.step, 'result', ...source.path]);
     default:
@@ -239,6 +263,6 @@ export function sourceText(source: ValueSource): string {
 function tooLong(): ColibriError {
   return new ColibriError(
     'input-invalid',
-    `expected an input of at most ${MAX_FILLED_LENGTH} characters, got more; pass a path in place of data`,
+    `expected at most ${MAX_FILLED_LENGTH} characters of data in an input, got more; pass a path in place of data`,
   );
 }

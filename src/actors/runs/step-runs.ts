@@ -115,7 +115,9 @@ export class StepRuns {
   /** What the run of a flow keeps of itself: in the journal before all that follows from it. */
   note(flow: string, note: string): void {
     const run = this.#options.table.get(flow);
-    if (run === undefined) throw new ColibriError('internal', `expected a live run of a flow, got ${flow}`);
+    if (run === undefined || isTerminal(run.state)) {
+      throw new ColibriError('internal', `expected a live run of a flow, got ${flow}`);
+    }
     this.#options.lifecycle.noted(run, note);
   }
 }

@@ -22,6 +22,7 @@ import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type Succeeded
 import type { DefineTask } from './define-task.ts';
 import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
 import { readResult } from './read-result.ts';
+import { type RunTexts, wholeInput } from './step-input.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type { Payload } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
@@ -265,6 +266,7 @@ export class App implements AsyncDisposable {
           new InlinePool({
             ...parts,
             functions: this.#config.functions,
+            wholeInput: (input) => wholeInput(input, runTexts(daemon)),
             watch: new LoopWatch((msg, fields) => daemon.log('warn', msg, fields)),
           }),
         onRecorded: (batch) => this.#recorded(batch),
@@ -360,6 +362,21 @@ export class App implements AsyncDisposable {
     this.#emit('fault', error);
     void this.stop();
   }
+}
+
+/** What a run has that ends between two questions has left the first for the second. */
+function runTexts({ runs, store }: Daemon): RunTexts {
+  return {
+    result: async (run) => {
+      const live = await runs.ask('show-live', { run });
+      if (live !== null) return live.result;
+      return (await store.ask('results', { runs: [run] })).results[0] ?? null;
+    },
+    input: async (run) => {
+      const view = (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
+      return view?.input ?? null;
+    },
+  };
 }
 
 /** A refusal, with the stack of whoever awaits it: the code says all of what is inside here. A fault keeps its own. */

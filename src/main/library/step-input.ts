@@ -1,7 +1,11 @@
 /**
  * What a step of a flow is given. A function of the program gets the payload of the flow, or its item, as its input; what else it
- * may ask its context for, results and the flow, comes beside that under a key that no user has.
+ * may ask its context for, results and the flow, comes beside that under a key that no user has. Results are only named there, by
+ * their runs, and so is a payload that is not the input: however many and large they are, no run has a copy.
  */
+import { ColibriError } from '../../actors/kernel/index.ts';
+import { layInput } from '../../actors/runs/index.ts';
+
 const STEP_KEY = 'colibri:step';
 
 /** The flow that a run is a step of. */
@@ -20,6 +24,21 @@ export interface StepInput {
   /** Without a payload it is the input. */
   readonly flow: Omit<StepFlow, 'payload'> & { readonly payload?: unknown };
   readonly results: Readonly<Record<string, unknown>>;
+  /** What is still to be read. */
+  readonly named?: NamedRuns;
+}
+
+interface NamedRuns {
+  /** By step; null: it has no result. */
+  readonly results: Readonly<Record<string, string | null>>;
+  /** Whose input it is. */
+  readonly payload?: string;
+}
+
+/** Reads what runs have, JSON text; null: it is not kept. */
+export interface RunTexts {
+  readonly result: (run: string) => Promise<string | null>;
+  readonly input: (run: string) => Promise<string | null>;
 }
 
 /** `own`: what it gets in place of the payload. `results`: steps whose results it may read. */
@@ -29,6 +48,7 @@ export interface StepWith {
   readonly results: readonly string[];
 }
 
+const STEP_MARK = JSON.stringify(STEP_KEY);
 const PAYLOAD = '{{ payload }}';
 const FLOW = { name: '{{ flow.name }}', run: '{{ flow.run }}', due: '{{ flow.due }}' };
 
@@ -39,11 +59,52 @@ export function plainWith({ own, ofItem }: Pick<StepWith, 'own' | 'ofItem'>): un
 
 /** The template for a function. */
 export function functionWith(step: StepWith): Readonly<Record<string, unknown>> {
-  const results = step.results.map((name) => [name, `{{ steps.${name}.result }}`]);
+  const results = Object.fromEntries(step.results.map((name) => [name, `{{ steps.${name}.run }}`]));
   const input = plainWith(step);
-  const flow = input === PAYLOAD ? FLOW : { ...FLOW, payload: PAYLOAD };
-  const whole: StepInput = { input, flow, results: Object.fromEntries(results) };
-  return { [STEP_KEY]: whole };
+  const named = input === PAYLOAD ? { results } : { results, payload: FLOW.run };
+  const whole: StepInput = { input, flow: FLOW, results: {} };
+  const hasAll = step.results.length === 0 && input === PAYLOAD;
+  return { [STEP_KEY]: hasAll ? whole : { ...whole, named } };
+}
+
+/** An input with all that it names; null: it has all. Rejects with `input-invalid` where that is not kept any more. */
+export function wholeInput(written: string, runs: RunTexts): Promise<string> | null {
+  const step = written.includes(STEP_MARK) ? stepOf(JSON.parse(written)) : null;
+  return step?.named === undefined ? null : readNamed(written, { ...step, named: step.named }, runs);
+}
+
+async function readNamed(
+  written: string,
+  { input, flow, named }: StepInput & { readonly named: NamedRuns },
+  runs: RunTexts,
+): Promise<string> {
+  const reading = Object.entries(named.results).map(
+    async ([step, run]) => [step, run === null ? 'null' : keptText(run, await runs.result(run))] as const,
+  );
+  const results = await Promise.all(reading);
+  const flowTexts = Object.entries(flow).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  if (named.payload !== undefined) {
+    flowTexts.push(['payload', keptText(named.payload, await runs.input(named.payload))]);
+  }
+  const whole = objectText([
+    ['input', JSON.stringify(input)],
+    ['flow', objectText(flowTexts)],
+    ['results', objectText(results)],
+  ]);
+  return layInput(written, objectText([[STEP_KEY, whole]]));
+}
+
+function keptText(run: string, text: string | null): string {
+  if (text !== null) return text;
+  throw new ColibriError(
+    'input-invalid',
+    `expected what the step is given of run ${run}, got nothing; see retention`,
+  );
+}
+
+/** Of values that are JSON text already. */
+function objectText(entries: readonly (readonly [string, string])[]): string {
+  return `{${entries.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
 }
 
 /** What the function gets, of what was written for its run: a payload is laid over `with` as for any task. */

@@ -19,6 +19,8 @@ export interface InlinePoolOptions {
   /** How far the journal has come: orders that say so wait for it. */
   readonly mark: SharedMark;
   readonly watch: LoopWatch;
+  /** All of an input that names more of it, before the function is called; null: it names nothing. Rejected: the run has failed. */
+  readonly wholeInput?: (input: string) => Promise<string> | null;
   /** Where large results go; null, the default: they are refused. */
   readonly results?: ResultFolder | null;
   readonly onOutcome: (outcome: Outcome) => void;

@@ -6,7 +6,7 @@
  * - `active` never exceeds the slots
  * - functions that end at once do not keep the event loop: after `TURN_MS` the rest waits for the next turn
  *
- *   taken ─▶ waiting for the journal ─▶ running ── timeout, abort() ─▶ aborting ── grace ─▶ given up
+ *   taken ─▶ waiting for the journal, and for its input ─▶ running ── timeout, abort() ─▶ aborting ── grace ─▶ given up
  *
  * A function cannot be ended from outside. One that does not heed its signal loses its slot after the grace, and goes on
  * beside its successor.
@@ -37,7 +37,7 @@ const GRACE_MS = 1000;
 interface Held {
   readonly order: ExecuteOrder;
   readonly context: RunContext;
-  /** Since it was called; null: it waits for the journal. */
+  /** Since it was called; null: it waits for the journal, or for its input. */
   startMono: number | null;
   /** Why it was told to stop. */
   reason: AbortReason | null;
@@ -155,13 +155,27 @@ export class InlinePool implements Pool {
     this.#held.set(order.run, held);
     const { mark } = this.#options;
     const { after } = order;
-    if (after === undefined || mark.passed(after)) return this.#start(held);
+    if (after === undefined || mark.passed(after)) return this.#read(held);
     void mark.wait(after).then(() => {
-      if (this.#isHeld(held)) this.#start(held);
+      if (this.#isHeld(held)) this.#read(held);
     });
   }
 
-  #start(held: Held): void {
+  #read(held: Held): void {
+    const { order } = held;
+    const reading = this.#options.wholeInput?.(order.input) ?? null;
+    if (reading === null) return this.#start(held, order.input);
+    reading.then(
+      (input) => {
+        if (this.#isHeld(held)) this.#start(held, input);
+      },
+      (error: unknown) => {
+        if (this.#isHeld(held)) this.#settle(held, failed(order, error, 0));
+      },
+    );
+  }
+
+  #start(held: Held, input: string): void {
     const { order, context } = held;
     const { functions, watch, results = null } = this.#options;
     held.startMono = this.#clock.monoMs();
@@ -173,8 +187,9 @@ export class InlinePool implements Pool {
     }
     held.timer = this.#clock.setTimer(order.timeoutMs, () => this.#abort(held, 'timeout'));
     const monoMs = this.#host.monoMs;
+    const given = input === order.input ? order : { ...order, input };
     const outcome = watch.call(order, () =>
-      this.#outside(() => runHandler({ handle, order, context, monoMs, results })),
+      this.#outside(() => runHandler({ handle, order: given, context, monoMs, results })),
     );
     if (outcome instanceof Promise) outcome.then((settled) => this.#settle(held, settled));
     else this.#settle(held, outcome);
