@@ -222,14 +222,16 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   /** Rejects with `no-such-run`, `usage`; the others are those of a trigger. */
   async rerun(body: { run: string; choice: RerunChoice }, answer: Answer): Promise<void> {
     try {
-      const { runs, store } = this.#options;
+      const { runs, store, clock } = this.#options;
       const view = await this.#look(body.run);
-      const { payload, takenOver } = await again(body, view, {
+      const { task, payload, dueAtMs, takenOver } = await again(body, view, {
         flows: this.#flows,
         store,
         steps: this.#steps,
       });
-      const trigger = { task: view!.task, payload, force: false, wait: false, dueAtMs: null };
+      // One that was cancelled before its time does not wait for it.
+      const standsForMs = Math.min(dueAtMs, clock.wallMs());
+      const trigger = { task, payload, force: false, wait: false, dueAtMs: standsForMs };
       runs.trigger(trigger, answer, takenOver);
     } catch (error) {
       answer.fail(error);

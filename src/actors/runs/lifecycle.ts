@@ -111,7 +111,9 @@ export class Lifecycle {
     past.progress = null;
     run.task.queued--;
     run.task.active++;
-    const lagMs = Math.max(0, now - run.dueAtMs);
+    // A flow again stands for an instant long ago, and was asked for now.
+    const dueAtMs = isAskedFor(run) ? Math.max(run.dueAtMs, run.createdAtMs) : run.dueAtMs;
+    const lagMs = Math.max(0, now - dueAtMs);
     this.#move(run, 'running', first ? { lagMs, ...this.#unsaidOf(run) } : undefined);
     if (run.flow !== null) this.#onStep(run);
   }

@@ -405,7 +405,9 @@ export class Runs {
       if (!this.#table.hasTask(name)) return null;
       const newcomer = this.#newcomer(this.#table.task(name), replayIdOf(letter.run), 'replay');
       const { rawInput: input, mark } = letter;
-      const run = this.#admit({ ...newcomer, input, mark }, true);
+      // A flow again is for the same instant, and says so to its steps.
+      const { dueAtMs } = newcomer.task.spec.pool === 'flow' ? letter : newcomer;
+      const run = this.#admit({ ...newcomer, dueAtMs, input, mark }, true);
       return run instanceof ColibriError ? null : run.id;
     });
   }
