@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { RerunChoice } from '../../src/actors/protocol.ts';
 import { FakeAnswer } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, stepDefinition as step } from './flows-rig.ts';
 
 const HOUR_MS = 3_600_000;
@@ -86,3 +87,46 @@ for (const kind of ['memory', 'sqlite'] as const) {
     });
   });
 }
+
+describe('flows again: results that were taken over, and are made anew', () => {
+  const sum = step('sum', { dependsOn: ['pull', 'other'], with: { total: '{{ steps.pull.result }}' } });
+  const without = [flowDefinition([step('pull'), step('other'), sum])];
+  const more = [flowDefinition([step('fresh'), step('pull', { dependsOn: ['fresh'] }), step('other'), sum])];
+
+  /** A flow again, with the result of `pull` taken over; then a daemon whose flow has a step before that. */
+  async function madeAnew(t: HasAfter): Promise<{ readonly rig: FlowsRig; readonly run: string }> {
+    const rig = new FlowsRig({ flows: without, file: journalFile(t) });
+    t.after(() => rig.close());
+    const first = await rig.start();
+    rig.result(`${first}/pull`, 'old');
+    rig.fail(`${first}/other`);
+    await rig.settle();
+    const run = await again(rig, first);
+    assert.deepEqual(rig.held, ['other']);
+    await rig.crash(more);
+    rig.finish(`${run}/fresh`);
+    await rig.settle();
+    rig.result(`${run}/pull`, 'new');
+    await rig.settle();
+    return { rig, run };
+  }
+
+  test('one again of it takes over the new one', async (t) => {
+    const { rig, run } = await madeAnew(t);
+    rig.fail(`${run}/other`);
+    await rig.settle();
+    const last = await again(rig, run);
+    rig.finish(`${last}/other`);
+    await rig.settle();
+    assert.equal(rig.pool.held.get(`${last}/sum`)?.input, '{"total":"new"}');
+  });
+
+  test('a daemon whose flow is as it was before goes on with the new one', async (t) => {
+    const { rig, run } = await madeAnew(t);
+    await rig.crash(without);
+    await rig.clock.advance(1000);
+    rig.finish(`${run}/other`);
+    await rig.settle();
+    assert.equal(rig.pool.held.get(`${run}/sum`)?.input, '{"total":"new"}');
+  });
+});

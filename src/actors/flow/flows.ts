@@ -366,16 +366,23 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#carryOut(live, live.run.sweep(NOTHING_SEEN));
   }
 
-  #made({ flow, note }: LiveFlow): FlowRun {
-    const { graph } = flow;
-    const took = Object.entries(note.took ?? {}).map(([step, run]) => [graph.indexOf(step), run] as const);
+  #made(live: LiveFlow): FlowRun {
+    const { note } = live;
+    const { graph } = live.flow;
+    const took = Object.entries(note.took ?? {});
+    const byName = new Map(took);
     // What the flow has no more cannot be taken over, nor what is behind a step that is new.
     const takenOver = new Map<number, string>();
     for (let at = 0; at < graph.order.length; at++) {
       const step = graph.order[at]!;
-      const run = took.find(([index]) => index === step)?.[1];
+      const run = byName.get(graph.nameOf(step));
       if (run !== undefined && graph.upstreamOf(step).every((up) => takenOver.has(up)))
         takenOver.set(step, run);
+    }
+    if (takenOver.size < took.length) {
+      // The others are made anew, and their old results are not to come back with another config.
+      note.took = Object.fromEntries([...takenOver].map(([step, run]) => [graph.nameOf(step), run]));
+      this.#keep(live);
     }
     return new FlowRun(graph, { takenOver, stopping: note.stop ?? null });
   }
