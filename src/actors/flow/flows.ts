@@ -180,7 +180,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
   /** At the end of the daemon a flow stays as it is: the next one goes on with it. */
   abort(run: string, reason: AbortReason): boolean {
-    if (reason === 'cancel') this.#put({ kind: 'stop', flow: run, reason: 'flow-cancelled' });
+    if (reason === 'cancel') {
+      // Kept at once: what waits for its turn when the daemon ends does not get one.
+      this.#keepStop(run, 'flow-cancelled');
+      this.#put({ kind: 'stop', flow: run, reason: 'flow-cancelled' });
+    }
     return true;
   }
 
@@ -389,10 +393,19 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
   #stop(id: string, reason: StopReason): void {
     const live = this.#live.get(id);
-    if (live === undefined || live.note.stop !== undefined) return;
-    live.note.stop = reason;
-    this.#keep(live);
-    this.#tell(live, { kind: 'stop', reason });
+    if (live === undefined) return;
+    this.#tell(live, { kind: 'stop', reason: this.#keepStop(id, reason) });
+  }
+
+  /** Gives what it is stopped for: the first reason stays. One that is taken and has not begun reads it when it does. */
+  #keepStop(id: string, reason: StopReason): StopReason {
+    const live = this.#live.get(id);
+    const note = live?.note ?? parseNote(this.#steps.find(id)?.note ?? null);
+    if (note.stop !== undefined) return note.stop;
+    note.stop = reason;
+    if (live === undefined) this.#steps.note(id, noteText(note));
+    else this.#keep(live);
+    return reason;
   }
 
   #step(run: FlowedRun): void {
