@@ -130,6 +130,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         const isTakenUp = live.run === null && live.attempt > 1;
         live.run ??= this.#made(live);
         this.#carryOut(live, live.run.sweep(seen), isTakenUp);
+        if (isTakenUp) live.foundEarly(seen);
         this.#plan();
       },
     });
@@ -459,16 +460,19 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'start':
-          this.#starts.want(live, effect);
+          if (live.early.delete(effect.step)) this.#takeUp.add(live);
+          else this.#starts.want(live, effect);
           break;
         case 'list':
-          void this.#starts.list(live, effect.step);
+          if (live.early.delete(effect.step)) this.#takeUp.add(live);
+          else void this.#starts.list(live, effect.step);
           break;
         case 'cancel':
           this.#cancel(live, effect);
           break;
         case 'step-ended':
           live.keepList(effect.step, null);
+          if (live.early.delete(effect.step)) this.#cancelEarly(live, effect.step);
           if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
           break;
         case 'over':
@@ -484,6 +488,13 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (this.#starts.drop(live, { step, item })) {
       this.#put({ kind: 'tell', live, event: { kind: 'cancelled', step, item } });
     } else this.#steps.cancel(live.idOf({ step, item }));
+  }
+
+  /** The step is over, with its run or without. */
+  #cancelEarly(live: LiveFlow, step: number): void {
+    const items = live.note.lists?.[live.flow.graph.nameOf(step)] ?? null;
+    if (items === null) this.#steps.cancel(live.idOf({ step, item: null }));
+    else for (let item = 0; item < items; item++) this.#steps.cancel(live.idOf({ step, item }));
   }
 
   /** Its end is in the journal with how each step did. */
