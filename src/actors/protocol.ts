@@ -119,6 +119,7 @@ export interface RunView {
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly durationMs: number | null;
+  /** When it is, or was, meant to start, or its last retry; null: at its creation. */
   readonly dueAtMs: number | null;
   readonly input: string;
   readonly result: string | null;
@@ -572,6 +573,7 @@ export interface StepsPlace {
 export interface StoredLetter {
   readonly run: string;
   readonly task: string;
+  readonly dueAtMs: number;
   readonly diedAtMs: number;
   readonly attempts: number;
   readonly input: string;

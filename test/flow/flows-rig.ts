@@ -289,6 +289,7 @@ export class FlowsRig {
       more = page.next !== null;
       after = page.next ?? 0;
     }
+    for (const letter of store.letters(0).letters) runs.restoreLetter(letter);
     runs.restored(opening.delayed);
   }
 

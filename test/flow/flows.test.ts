@@ -1,6 +1,7 @@
 /** Flows with their runs and a store: what is started, what is kept, what a daemon after takes up. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { taskSpec } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
@@ -223,6 +224,43 @@ for (const kind of ['memory', 'sqlite'] as const) {
         await rig.clock.advance(0);
         await rig.clock.advance(0);
       }
+      assert.equal(rig.runs.unfinished, 0);
+    });
+
+    test('steps that come again do so although the ready queue is full of flows; meanwhile they are in nobody’s way', async (t) => {
+      const tasks = ['pull', 'check', 'sum'].map((name) => taskSpec({ name, maxRetry: 1 }));
+      const rig = rigOf(t, kind, { overlap: 'allow', ready: 4, tasks, budgetBytes: 4_000_000 });
+      for (let n = 0; n < 120; n++) rig.trigger('f', { day: 'x' });
+      await rig.settle();
+      const firsts = [...rig.pool.held.keys()];
+      const error = { code: 'handler-failed', message: 'no luck' } as const;
+      for (const run of firsts) rig.finish(run, { status: 'failed', error, retryable: true });
+      assert.ok(firsts.length >= 32, `${firsts.length} steps were let in`);
+      const play = async (): Promise<void> => {
+        await rig.settle();
+        while (rig.pool.held.size > 0) {
+          for (const run of [...rig.pool.held.keys()]) rig.result(run, { total: 1 });
+          await rig.settle();
+        }
+      };
+      await play();
+      assert.equal(rig.runs.unfinished, 2 * firsts.length, 'only the flows are left that wait for a retry');
+      for (let n = 0; n < 120; n++) rig.trigger('f', { day: 'x' });
+      await rig.settle();
+      assert.ok(rig.runs.queues()[0]!.depth >= 4, 'the queue is full again');
+      await rig.clock.advance(10_000);
+      await rig.settle();
+      assert.deepEqual(
+        firsts.filter((run) => !rig.pool.held.has(run)),
+        [],
+      );
+      for (const run of firsts) rig.finish(run, { status: 'interrupted' });
+      await rig.settle();
+      assert.deepEqual(
+        firsts.filter((run) => !rig.pool.held.has(run)),
+        [],
+      );
+      await play();
       assert.equal(rig.runs.unfinished, 0);
     });
 

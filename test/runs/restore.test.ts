@@ -193,7 +193,7 @@ test('dead letters are there again, for a list, a replay and a purge; what no lo
     queues: { deadLetter: { capacity: 2, whenFull: 'drop-oldest' } },
     onRecord: (batch) => dropped.push(...batch.dropped),
   });
-  const letter = { diedAtMs: 1, attempts: 2, input: '{"x":1,"y":2}', mark: null, error: null };
+  const letter = { dueAtMs: 0, diedAtMs: 1, attempts: 2, input: '{"x":1,"y":2}', mark: null, error: null };
   for (const [run, task] of [
     ['a@0', 'a'],
     ['a@1', 'a'],

@@ -160,7 +160,7 @@ export function runDocument(view: RunView): RunDocument {
     started_at: isoOrNull(view.startedAtMs),
     ended_at: isoOrNull(view.endedAtMs),
     duration_ms: view.durationMs,
-    due_at: isoOrNull(view.dueAtMs),
+    due_at: view.endedAtMs === null ? isoOrNull(view.dueAtMs) : null,
     input: fromJsonText(view.input),
     result: view.result === null ? null : fromJsonText(view.result),
     error: errorDocument(view.error),

@@ -19,7 +19,7 @@ export interface FlowNote {
   measures?: Record<string, number>;
   /** The run that it is one again of. */
   again?: string;
-  /** Steps that it took over, and the runs that have their results. */
+  /** Steps that it takes over, and the runs that have their results: no step that has a run of its own. */
   took?: Record<string, string>;
   /** As a sentence, once it is over. */
   end?: string;

@@ -32,12 +32,20 @@ export interface AgainFrom {
   readonly steps: StepRuns;
 }
 
+export interface Again {
+  readonly task: string;
+  readonly payload: string | null;
+  /** The instant that it stands for. */
+  readonly dueAtMs: number;
+  readonly takenOver: TakenOver;
+}
+
 /** Rejects with `no-such-run`, `usage`. */
 export async function again(
   { run: id, choice }: { readonly run: string; readonly choice: RerunChoice },
   run: RunView | null,
   { flows, store, steps }: AgainFrom,
-): Promise<{ readonly payload: string | null; readonly takenOver: TakenOver }> {
+): Promise<Again> {
   if (run === null) throw unknown(id);
   const flow = flows.get(run.task);
   if (flow === undefined) throw notAFlow(run);
@@ -67,7 +75,9 @@ export async function again(
   const takenOver = [...stepsTakenOver(graph, earlier, choice)];
   const took = Object.fromEntries(takenOver.map(([step, result]) => [graph.nameOf(step), result]));
   return {
+    task: run.task,
     payload: run.input === '{}' ? null : run.input,
+    dueAtMs: run.dueAtMs ?? run.createdAtMs,
     takenOver: {
       note: noteText({ again: id, ...(takenOver.length === 0 ? {} : { took }) }),
       adopts: takenOver.map(([, result]) => result),

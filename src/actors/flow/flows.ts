@@ -130,6 +130,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         const isTakenUp = live.run === null && live.attempt > 1;
         live.run ??= this.#made(live);
         this.#carryOut(live, live.run.sweep(seen), isTakenUp);
+        if (isTakenUp) live.foundEarly(seen);
         this.#plan();
       },
     });
@@ -180,7 +181,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
   /** At the end of the daemon a flow stays as it is: the next one goes on with it. */
   abort(run: string, reason: AbortReason): boolean {
-    if (reason === 'cancel') this.#put({ kind: 'stop', flow: run, reason: 'flow-cancelled' });
+    if (reason === 'cancel') {
+      // Kept at once: what waits for its turn when the daemon ends does not get one.
+      this.#keepStop(run, 'flow-cancelled');
+      this.#put({ kind: 'stop', flow: run, reason: 'flow-cancelled' });
+    }
     return true;
   }
 
@@ -222,14 +227,16 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   /** Rejects with `no-such-run`, `usage`; the others are those of a trigger. */
   async rerun(body: { run: string; choice: RerunChoice }, answer: Answer): Promise<void> {
     try {
-      const { runs, store } = this.#options;
+      const { runs, store, clock } = this.#options;
       const view = await this.#look(body.run);
-      const { payload, takenOver } = await again(body, view, {
+      const { task, payload, dueAtMs, takenOver } = await again(body, view, {
         flows: this.#flows,
         store,
         steps: this.#steps,
       });
-      const trigger = { task: view!.task, payload, force: false, wait: false, dueAtMs: null };
+      // One that was cancelled before its time does not wait for it.
+      const standsForMs = Math.min(dueAtMs, clock.wallMs());
+      const trigger = { task, payload, force: false, wait: false, dueAtMs: standsForMs };
       runs.trigger(trigger, answer, takenOver);
     } catch (error) {
       answer.fail(error);
@@ -364,26 +371,42 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#carryOut(live, live.run.sweep(NOTHING_SEEN));
   }
 
-  #made({ flow, note }: LiveFlow): FlowRun {
-    const { graph } = flow;
-    const took = Object.entries(note.took ?? {}).map(([step, run]) => [graph.indexOf(step), run] as const);
+  #made(live: LiveFlow): FlowRun {
+    const { note } = live;
+    const { graph } = live.flow;
+    const took = Object.entries(note.took ?? {});
+    const byName = new Map(took);
     // What the flow has no more cannot be taken over, nor what is behind a step that is new.
     const takenOver = new Map<number, string>();
     for (let at = 0; at < graph.order.length; at++) {
       const step = graph.order[at]!;
-      const run = took.find(([index]) => index === step)?.[1];
+      const run = byName.get(graph.nameOf(step));
       if (run !== undefined && graph.upstreamOf(step).every((up) => takenOver.has(up)))
         takenOver.set(step, run);
+    }
+    if (takenOver.size < took.length) {
+      // The others are made anew, and their old results are not to come back with another config.
+      note.took = Object.fromEntries([...takenOver].map(([step, run]) => [graph.nameOf(step), run]));
+      this.#keep(live);
     }
     return new FlowRun(graph, { takenOver, stopping: note.stop ?? null });
   }
 
   #stop(id: string, reason: StopReason): void {
     const live = this.#live.get(id);
-    if (live === undefined || live.note.stop !== undefined) return;
-    live.note.stop = reason;
-    this.#keep(live);
-    this.#tell(live, { kind: 'stop', reason });
+    if (live === undefined) return;
+    this.#tell(live, { kind: 'stop', reason: this.#keepStop(id, reason) });
+  }
+
+  /** Gives what it is stopped for: the first reason stays. One that is taken and has not begun reads it when it does. */
+  #keepStop(id: string, reason: StopReason): StopReason {
+    const live = this.#live.get(id);
+    const note = live?.note ?? parseNote(this.#steps.find(id)?.note ?? null);
+    if (note.stop !== undefined) return note.stop;
+    note.stop = reason;
+    if (live === undefined) this.#steps.note(id, noteText(note));
+    else this.#keep(live);
+    return reason;
   }
 
   #step(run: FlowedRun): void {
@@ -443,10 +466,12 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'start':
-          this.#starts.want(live, effect);
+          if (live.early.delete(effect.step)) this.#takeUp.add(live);
+          else this.#starts.want(live, effect);
           break;
         case 'list':
-          void this.#starts.list(live, effect.step);
+          if (live.early.delete(effect.step)) this.#takeUp.add(live);
+          else void this.#starts.list(live, effect.step);
           break;
         case 'cancel':
           this.#cancel(live, effect);
@@ -459,6 +484,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
             const { reason, step } = effect;
             this.#keepFailure(live, step, { reason, detail: live.run!.detailOf(step) });
           }
+          if (live.early.delete(effect.step)) this.#cancelEarly(live, effect.step);
           if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
           break;
         case 'over':
@@ -474,6 +500,13 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (this.#starts.drop(live, { step, item })) {
       this.#put({ kind: 'tell', live, event: { kind: 'cancelled', step, item } });
     } else this.#steps.cancel(live.idOf({ step, item }));
+  }
+
+  /** The step is over, with its run or without. */
+  #cancelEarly(live: LiveFlow, step: number): void {
+    const items = live.note.lists?.[live.flow.graph.nameOf(step)] ?? null;
+    if (items === null) this.#steps.cancel(live.idOf({ step, item: null }));
+    else for (let item = 0; item < items; item++) this.#steps.cancel(live.idOf({ step, item }));
   }
 
   /** Its end is in the journal with how each step did. */

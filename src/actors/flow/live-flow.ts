@@ -5,7 +5,7 @@ import type { FlowStepView } from '../protocol.ts';
 import type { FlowedRun } from '../runs/index.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { type FlowBytes, LiveFlowBytes } from './flow-bytes.ts';
-import type { FlowPlace } from './flow-events.ts';
+import type { FlowPlace, SeenRuns } from './flow-events.ts';
 import type { FlowNote, NotedStep } from './flow-note.ts';
 import type { FlowRun } from './flow-run.ts';
 import type { StepResults } from './step-results.ts';
@@ -57,6 +57,11 @@ export class LiveFlow {
   /** By step: what is being read for all of its runs, or could not be. */
   readonly reading = new Map<number, Promise<void>>();
   readonly #reads = new Map<number, StepRead>();
+  /**
+   * Steps whose run is there before their turn: the config of now has put others before them. They have begun, so they go on;
+   * what came of them counts when their turn comes, and no second run is made.
+   */
+  readonly early = new Set<number>();
   readonly bytes: LiveFlowBytes;
   readonly #payloadText: string;
   #payload: unknown;
@@ -129,6 +134,14 @@ export class LiveFlow {
     if (step === undefined) return null;
     const hasList = this.flow.graph.steps[step]!.each !== null;
     return hasList === (found.item !== null) ? { step, item: found.item } : null;
+  }
+
+  /** By the first sweep of a flow of before. */
+  foundEarly(seen: SeenRuns): void {
+    for (let step = 0; step < this.flow.graph.size; step++) {
+      if (this.run!.stateOf(step) !== 'pending') continue;
+      if (seen.run(step, null) !== null || seen.items(step) !== null) this.early.add(step);
+    }
   }
 
   /** Where the result of a step is. */

@@ -12,6 +12,8 @@ export interface DeadLetter {
   readonly run: string;
   /** As the task was when the run died. */
   readonly spec: RunsTask;
+  /** Of the run of a flow: the instant that it stands for. */
+  readonly dueAtMs: number;
   readonly diedAtMs: number;
   readonly attempts: number;
   /** Input laid over the task's `with`, as the run had it. */
@@ -30,7 +32,7 @@ export interface DeadLettersOptions {
 }
 
 /** Of one letter beside its texts: the object, and its place in the table. */
-const LETTER_BYTES = 140;
+const LETTER_BYTES = 164;
 
 export class DeadLetters {
   readonly capacity: number;

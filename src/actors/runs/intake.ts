@@ -204,10 +204,13 @@ export class Intake {
     this.#held++;
   }
 
-  /** A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. */
+  /**
+   * A run that was accepted and is due again (a retry, an interruption): never refused, waits for room. Not so the run of a step:
+   * it was let in beside the queue, and what stands there may be flows that wait for the end of its own.
+   */
   readmit(run: Run): void {
-    const mayGo = !this.#options.ready.full && this.#waiting.length === 0 && !this.#makingRoom;
-    if (!mayGo) this.#waiting.push(run);
+    const hasRoom = this.#hasRoom && !this.#makingRoom;
+    if (!hasRoom && run.flow === null) this.#waiting.push(run);
     else this.#options.onReady(run);
   }
 

@@ -32,7 +32,7 @@ export class Lifecycle {
     this.#onStep = onStep;
   }
 
-  /** Runs of steps that are not over. */
+  /** Runs of steps that are ready or running: what waits out a backoff, or for its task, is in nobody's way. */
   get steps(): number {
     return this.#steps;
   }
@@ -53,7 +53,6 @@ export class Lifecycle {
   due(run: Run): void {
     const { task } = run;
     task.queued++;
-    if (run.flow !== null) this.#steps++;
     if (!run.overlaps) return;
     task.live++;
     if (run.catchUp) task.catchUps++;
@@ -79,6 +78,7 @@ export class Lifecycle {
   restored(run: Run, waits: boolean): void {
     this.#bytes.enter(run);
     if (run.state !== 'pending') this.#bytes.accept(run);
+    this.#steps += stepsIn(run);
     if (waits) return;
     this.due(run);
     if (run.state !== 'running') return;
@@ -89,7 +89,7 @@ export class Lifecycle {
   ready(run: Run): void {
     if (run.state === 'pending') this.#bytes.accept(run);
     if (this.#journal.durable || run.attempt > 0) this.#move(run, 'ready');
-    else transition(run, 'ready');
+    else this.#pass(run, 'ready');
     this.answerAdmission(run);
   }
 
@@ -111,7 +111,9 @@ export class Lifecycle {
     past.progress = null;
     run.task.queued--;
     run.task.active++;
-    const lagMs = Math.max(0, now - run.dueAtMs);
+    // A flow again stands for an instant long ago, and was asked for now.
+    const dueAtMs = isAskedFor(run) ? Math.max(run.dueAtMs, run.createdAtMs) : run.dueAtMs;
+    const lagMs = Math.max(0, now - dueAtMs);
     this.#move(run, 'running', first ? { lagMs, ...this.#unsaidOf(run) } : undefined);
     if (run.flow !== null) this.#onStep(run);
   }
@@ -163,7 +165,7 @@ export class Lifecycle {
     past.retryAtMs = null;
     past.progress = null;
     this.#bytes.leave(run, run.state === 'pending');
-    transition(run, state);
+    this.#pass(run, state);
     this.#journal.note(run, now, {
       ...unsaid,
       ...(run.mark === null ? {} : { mark: run.mark, ...fileOf(run) }),
@@ -181,10 +183,7 @@ export class Lifecycle {
       task.live--;
       if (run.catchUp) task.catchUps--;
     }
-    if (run.flow !== null) {
-      this.#steps--;
-      this.#onStep(run);
-    }
+    if (run.flow !== null) this.#onStep(run);
     this.#answer(run, error);
   }
 
@@ -217,9 +216,20 @@ export class Lifecycle {
 
   /** A move between states that are not the end. */
   #move(run: Run, state: RunState, more?: Partial<RunEvent>): void {
-    transition(run, state);
+    this.#pass(run, state);
     if (run.noted) this.#journal.note(run, this.#clock.wallMs(), more);
   }
+
+  #pass(run: Run, state: RunState): void {
+    this.#steps -= stepsIn(run);
+    transition(run, state);
+    this.#steps += stepsIn(run);
+  }
+}
+
+/** 1 for the run of a step that is ready or running. */
+function stepsIn({ flow, state }: Run): number {
+  return flow !== null && (state === 'ready' || state === 'running') ? 1 : 0;
 }
 
 /** Another run ended the thread: it pays for it. */

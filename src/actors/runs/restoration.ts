@@ -78,9 +78,9 @@ export function placeWaiting({ waiting, lifecycle, intake }: RestorationParts): 
 }
 
 export function restoredLetter(letter: StoredLetter, table: RunTable): DeadLetter {
-  const { run, task, diedAtMs, attempts, input, mark, error } = letter;
+  const { run, task, dueAtMs, diedAtMs, attempts, input, mark, error } = letter;
   const { spec } = table.taskOrGone(task);
-  return { run, spec, diedAtMs, attempts, rawInput: rawInputOf(input, spec, mark), mark, error };
+  return { run, spec, dueAtMs, diedAtMs, attempts, rawInput: rawInputOf(input, spec, mark), mark, error };
 }
 
 function runOf(stored: StoredRun, { table, limitsOf }: RestorationParts): Run {

@@ -22,7 +22,7 @@ export class Run implements Linked<Run> {
   readonly task: TaskState;
   readonly origin: RunOrigin;
   readonly createdAtMs: number;
-  /** When it was meant to start: its occurrence, or its creation. */
+  /** When it was meant to start: its occurrence, or its creation. Of a flow again, that of the first one. */
   readonly dueAtMs: number;
   /** JSON text laid over the task's `with`; null: nothing. */
   readonly input: string | null;

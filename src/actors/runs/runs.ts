@@ -405,7 +405,9 @@ export class Runs {
       if (!this.#table.hasTask(name)) return null;
       const newcomer = this.#newcomer(this.#table.task(name), replayIdOf(letter.run), 'replay');
       const { rawInput: input, mark } = letter;
-      const run = this.#admit({ ...newcomer, input, mark }, true);
+      // A flow again is for the same instant, and says so to its steps.
+      const { dueAtMs } = newcomer.task.spec.pool === 'flow' ? letter : newcomer;
+      const run = this.#admit({ ...newcomer, dueAtMs, input, mark }, true);
       return run instanceof ColibriError ? null : run.id;
     });
   }
@@ -545,6 +547,7 @@ export class Runs {
     if (run.state === 'running') {
       run.ownPast.cancelling = true;
       this.#door.poolOf(run)?.abort(run.id, 'cancel');
+      if (this.#closed) this.#cancelSteps(run);
       return;
     }
     if (run.state === 'ready') this.#ready.remove(run);
@@ -555,8 +558,17 @@ export class Runs {
     else this.#intake.remove(run);
     run.ownPast.error = { code: 'cancelled', message: 'cancelled before it ran' };
     this.#settlement.end(run, 'cancelled');
+    this.#cancelSteps(run);
     this.#intake.refill();
     this.#door.wakeAll();
+  }
+
+  /** Of a flow that has begun and has nobody to do it: it waits to be taken up, it is gone from the config, the daemon ends. */
+  #cancelSteps(flow: Run): void {
+    if (flow.attempt === 0 || (flow.pool !== 'flow' && !flow.task.gone)) return;
+    for (const run of this.#table.runs) {
+      if (run.flow === flow.id && !isTerminal(run.state)) this.#cancel(run);
+    }
   }
 
   /** Whom a newcomer is to replace: gathered first, because the end of one may let the newcomer itself go on. */

@@ -138,6 +138,7 @@ export class Settlement {
     this.#options.dead.add({
       run: run.id,
       spec: run.task.spec,
+      dueAtMs: run.dueAtMs,
       diedAtMs: this.#options.clock.wallMs(),
       attempts: run.attempt,
       rawInput: run.input,

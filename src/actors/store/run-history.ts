@@ -22,7 +22,7 @@ export function foldEvent(before: RunView | undefined, event: RunEvent): RunView
     startedAtMs: started ?? (over && event.durationMs !== undefined ? event.atMs - event.durationMs : null),
     endedAtMs: over ? event.atMs : null,
     durationMs: event.durationMs ?? before?.durationMs ?? null,
-    dueAtMs: over ? null : (event.dueAtMs ?? before?.dueAtMs ?? null),
+    dueAtMs: event.dueAtMs ?? before?.dueAtMs ?? null,
     input: event.input ?? before?.input ?? '{}',
     result: event.result ?? null,
     error: withoutStack(event.error ?? (over ? null : (before?.error ?? null))),

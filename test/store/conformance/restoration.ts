@@ -183,7 +183,16 @@ export const restorationCases: Cases = {
       wanted.map((index) => `d@${index}`),
     );
     const error = { ...NO, message: 'd@1199 failed' };
-    const first = { run: 'd@1199', task: 'a', diedAtMs: 3801, attempts: 4, input: '{"x":1}', mark, error };
+    const first = {
+      run: 'd@1199',
+      task: 'a',
+      dueAtMs: 900,
+      diedAtMs: 3801,
+      attempts: 4,
+      input: '{"x":1}',
+      mark,
+      error,
+    };
     assert.deepEqual(letters[0], first);
   },
 };

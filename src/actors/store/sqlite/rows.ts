@@ -20,7 +20,7 @@ export function viewOf(row: Row): RunView {
     ...runOf(row),
     endedAtMs: row.ended_ms as number | null,
     durationMs: row.duration_ms as number | null,
-    dueAtMs: row.ended_ms === null ? (row.due_ms as number | null) : null,
+    dueAtMs: row.due_ms as number | null,
     result: row.result as string | null,
     progress: null,
   };
@@ -30,7 +30,7 @@ export function storedRunOf(row: Row): StoredRun {
   return {
     ...runOf(row),
     interruptions: row.interruptions as number,
-    dueAtMs: (row.due_ms ?? row.created_ms) as number,
+    dueAtMs: dueOf(row),
     mark: row.mark as string | null,
   };
 }
@@ -50,6 +50,7 @@ export function letterOf(row: Row): StoredLetter {
   return {
     run: row.run as string,
     task: row.task as string,
+    dueAtMs: dueOf(row),
     diedAtMs: row.ended_ms as number,
     attempts: row.attempt as number,
     input: inputOf(row),
@@ -112,6 +113,10 @@ function runOf(row: Row) {
     flow: row.flow as string | null,
     note: row.note as string | null,
   };
+}
+
+function dueOf(row: Row): number {
+  return (row.due_ms ?? row.created_ms) as number;
 }
 
 function inputOf(row: Row): string {
