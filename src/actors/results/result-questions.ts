@@ -15,7 +15,7 @@ export function partOf(root: unknown, path: SchemaPath): ResultPart {
   if (length <= PART_RESULT_CHARACTERS) return { value, found, got: '' };
   throw new ColibriError(
     'input-invalid',
-    `expected at most ${PART_RESULT_CHARACTERS} characters at ${valuePathText(['result', ...path])} of a result in a file, got ${length}; name a smaller part, or pass on the whole result, which is a reference to its file`,
+    `expected ${valuePathText(['result', ...path])} to have at most ${PART_RESULT_CHARACTERS} characters of JSON, as it lies in a file, got ${length}; name a smaller part, give lists of ids or paths in place of data, or pass on the whole result, which is a reference to its file`,
   );
 }
 
