@@ -113,6 +113,8 @@ export async function bundle(folder: string): Promise<BundledFile[]> {
       outfile: join(folder, 'index.js'),
       // Node shows the line from which an error escaped, and names its class.
       minify: false,
+      minifyWhitespace: true,
+      lineLimit: 120,
       plugins: [partsBesideTheLibrary, threadParts, leftOut],
     },
   ];
