@@ -12,7 +12,7 @@ import type { FlowView, RunEvent, RunView } from '../../src/actors/protocol.ts';
 import { judgement, partOf } from '../../src/actors/results/result-questions.ts';
 import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
-import { MemoryStore, SqliteStore, type Store } from '../../src/actors/store/index.ts';
+import { MemoryStore, type Retention, SqliteStore, type Store } from '../../src/actors/store/index.ts';
 import { FakeAnswer, FakePool, taskSpec } from '../runs/runs-setup.ts';
 import { ROOMY } from '../store/sqlite-journal.ts';
 
@@ -53,6 +53,8 @@ export interface RigOptions {
   readonly onTaken?: (run: string) => void;
   /** Of the tasks of all flows. */
   readonly overlap?: RunsTask['overlap'];
+  /** Default: all is kept. */
+  readonly retention?: Partial<Retention>;
 }
 
 class WatchedPool extends FakePool {
@@ -172,6 +174,22 @@ export class FlowsRig {
     for (let turn = 0; turn < 6; turn++) await this.clock.advance(0);
   }
 
+  /** Runs the failed steps of a flow again; gives the id. */
+  async again(run: string): Promise<string> {
+    const answer = new FakeAnswer();
+    await this.flows.rerun({ run, choice: { kind: 'failed' } }, answer);
+    await this.settle();
+    assert.equal(answer.error, undefined);
+    return (answer.value as { run: string }).run;
+  }
+
+  /** All has come of it that can, and the store knows. */
+  async told(): Promise<void> {
+    await this.settle();
+    await this.runs.settled();
+    await this.settle();
+  }
+
   show(run: string): Promise<FlowView> {
     return this.flows.show(run);
   }
@@ -200,10 +218,11 @@ export class FlowsRig {
       overlap = 'skip',
     } = this.#options;
     const nowMs = () => this.clock.wallMs();
+    const retention = { ...ROOMY, ...this.#options.retention };
     this.store =
       file === null
-        ? new MemoryStore(ROOMY, nowMs)
-        : new SqliteStore({ file, durability: 'process', retention: ROOMY, nowMs });
+        ? new MemoryStore(retention, nowMs)
+        : new SqliteStore({ file, durability: 'process', retention, nowMs });
     const opening = this.store.open(`boot-${++this.#boot}`, 0);
     const known = new Map<string, RunsTask>();
     const names = this.definitions.flatMap(({ steps, onFailure }) => [

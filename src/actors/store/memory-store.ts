@@ -39,6 +39,8 @@ export class MemoryStore implements Store {
   readonly #held = new Map<string, Map<string, RunView | null>>();
   /** The flow run by which each of them is held. */
   readonly #heldBy = new Map<string, string>();
+  /** Flow runs that take over a step which another one holds: the first of them that lives holds it next. */
+  readonly #holdNext = new Map<string, string[]>();
   /** Steps of a flow that has ended stand behind runs that ended after them. */
   #disordered = false;
   /** Results that lie in a file, held ones too: the file, by run. */
@@ -104,7 +106,8 @@ export class MemoryStore implements Store {
     }
     for (const flow of wanted) {
       for (const view of this.#held.get(flow)?.values() ?? []) {
-        if (view !== null) steps.push(stepOf(view, flow));
+        // What it holds of others it does not run.
+        if (view?.flow === flow) steps.push(stepOf(view, flow));
       }
     }
     return { steps, next: null };
@@ -186,6 +189,7 @@ export class MemoryStore implements Store {
     this.#live.clear();
     this.#held.clear();
     this.#heldBy.clear();
+    this.#holdNext.clear();
     this.#ended.clear();
     this.#dead.clear();
     this.#bytes = 0;
@@ -218,7 +222,7 @@ export class MemoryStore implements Store {
     this.#held.delete(view.run);
     for (const [run, step] of steps ?? []) {
       this.#heldBy.delete(run);
-      if (step === null) continue;
+      if (step === null || this.#passOn(run, step)) continue;
       this.#keep(step);
       this.#disordered = true;
     }
@@ -255,15 +259,35 @@ export class MemoryStore implements Store {
     if (flow === undefined) return;
     this.#heldBy.delete(run);
     this.#held.get(flow)?.delete(run);
+    this.#holdNext.delete(run);
     this.#forgetFile(run);
   }
 
   /** The step of an earlier flow run is kept for this one. */
   #adopt(flow: string, run: string): void {
+    if (this.#heldStep(run) !== null) {
+      this.#holdNext.set(run, [...this.#nextOf(run), flow]);
+      return;
+    }
     const view = this.#ended.get(run);
     if (view === undefined || view.flow === null) return;
     this.#drop(run, view);
-    this.#hold(flow, run, { ...view, flow });
+    this.#hold(flow, run, view);
+  }
+
+  /** False: nobody else takes it over. */
+  #passOn(run: string, step: RunView): boolean {
+    const left = this.#nextOf(run);
+    const next = left.shift();
+    if (left.length > 0) this.#holdNext.set(run, left);
+    else this.#holdNext.delete(run);
+    if (next === undefined) return false;
+    this.#hold(next, run, step);
+    return true;
+  }
+
+  #nextOf(run: string): string[] {
+    return this.#holdNext.get(run)?.filter((flow) => this.#live.has(flow)) ?? [];
   }
 
   #heldStep(run: string): RunView | null {

@@ -60,6 +60,45 @@ export const flowCases: Cases = {
     assert.deepEqual(store.results([step]), [null]);
   },
 
+  'a step is kept as long as any run of a flow lives that takes it over, in whatever order they end': (
+    open,
+  ) => {
+    for (const order of [
+      ['f@2', 'f@3', 'f@4'],
+      ['f@4', 'f@3', 'f@2'],
+      ['f@3', 'f@2', 'f@4'],
+    ]) {
+      const { store, feed, advance } = open({ runs: 1, resultTtlMs: HOUR_MS });
+      const step = `${FLOW}/x`;
+      feed.record([begin(FLOW), begin(step, ofFlow), end(step, ofFlow)]);
+      const waits = { state: 'pending', attempt: 0, adopts: [step] } as const;
+      feed.record([
+        end(FLOW, { atMs: 1600 }),
+        begin('f@2', { adopts: [step] }),
+        begin('f@3', waits),
+        begin('f@4', waits),
+      ]);
+      for (const [index, flow] of order.entries()) {
+        advance(2 * HOUR_MS);
+        feed.record([begin(`a@${index}`), end(`a@${index}`, { atMs: 1700 + index })]);
+        assert.deepEqual(store.results([step]), ['7'], `${flow} lives`);
+        assert.deepEqual(
+          order.slice(index).map((one) => store.flowSteps({ flows: [one], after: 0 }).steps),
+          order.slice(index).map(() => []),
+          'it is not one of its own',
+        );
+        feed.record([end(flow, { state: 'cancelled', result: null, atMs: 1800 + index })]);
+      }
+      advance(2 * HOUR_MS);
+      feed.record([begin('a@9'), end('a@9', { atMs: 1900 })]);
+      assert.deepEqual(store.results([step]), [null]);
+      assert.deepEqual(
+        store.list(ALL).map(({ run }) => run),
+        ['a@9'],
+      );
+    }
+  },
+
   'steps of several flows come in pages': (open) => {
     const { store, feed } = open({ runs: 1e6 });
     const flows = ['f@1', 'f@2', 'f@3'];

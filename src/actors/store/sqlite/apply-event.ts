@@ -56,7 +56,8 @@ function insert(event: RunEvent, connection: Connection): boolean {
   }
   keepFile(event, connection);
   for (const run of event.adopts ?? []) {
-    holdSteps(connection.statements.adoptStep.all(event.run, run), connection, -1);
+    connection.statements.addHold.run(event.run, run);
+    holdSteps(connection.statements.holdStep.all(run), connection, -1);
   }
   if (isTerminal(event.state)) countEnd(event, connection);
   return true;
@@ -136,6 +137,9 @@ function countEnd(event: RunEvent, connection: Connection): void {
   bounds.count(event.dead === true ? 0 : 1, event.result == null ? 0 : 1);
   if (bounds.holds && event.flow === undefined) {
     holdSteps(statements.releaseSteps.all(event.run), connection, 1);
+    for (const { run } of statements.dropHolds.all(event.run)) {
+      holdSteps(statements.releaseStep.all(run!), connection, 1);
+    }
   }
   if (event.mark !== undefined && (event.state === 'success' || event.state === 'failed')) {
     marks.add(event.task, event.mark);

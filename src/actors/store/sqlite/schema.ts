@@ -93,4 +93,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN file_bytes INTEGER;
   CREATE INDEX runs_files ON runs (ended_ms) WHERE file IS NOT NULL;
   `,
+  `
+  CREATE TABLE holds (           -- runs of steps that another run of their flow takes over: not forgotten while it lives
+    run TEXT NOT NULL,
+    flow TEXT NOT NULL,
+    PRIMARY KEY (run, flow)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX holds_flow ON holds (flow);
+  `,
 ];

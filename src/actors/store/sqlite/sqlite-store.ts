@@ -298,6 +298,7 @@ export class SqliteStore implements Store {
 
   #connect(database: Database): Connection {
     const statements = prepareStatements(database);
+    statements.dropLostHolds.run();
     statements.releaseLost.run();
     const { retention, nowMs } = this.#options;
     const bounds = new JournalBounds(statements, retention, nowMs);

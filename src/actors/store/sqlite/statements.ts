@@ -65,14 +65,27 @@ export const SQL = {
   held: 'SELECT held FROM runs WHERE run = ?',
   anyHeld: 'SELECT 1 AS found FROM runs WHERE held = 1 LIMIT 1',
   /** flow → what is counted of each */
-  releaseSteps: `UPDATE runs SET held = 0 WHERE flow = ? AND held = 1
+  releaseSteps: `UPDATE runs SET held = 0
+    WHERE flow = ? AND held = 1 AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run)
     RETURNING ended_ms IS NOT NULL AS over, result IS NOT NULL AS kept`,
+  /** flow → run */
+  dropHolds: 'DELETE FROM holds WHERE flow = ? RETURNING run',
+  /** run → what is counted of it, if nobody else holds it */
+  releaseStep: `UPDATE runs SET held = 0
+    WHERE run = ? AND held = 1 AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run)
+    AND NOT EXISTS (SELECT 1 FROM runs AS own WHERE own.run = runs.flow AND own.ended_ms IS NULL)
+    RETURNING ended_ms IS NOT NULL AS over, result IS NOT NULL AS kept`,
+  /** By flows that are not there, or over. */
+  dropLostHolds: 'DELETE FROM holds WHERE flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)',
   /** Of flows that are not there, or over. */
-  releaseLost: `UPDATE runs SET held = 0
-    WHERE held = 1 AND flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)`,
+  releaseLost: `UPDATE runs SET held = 0 WHERE held = 1 AND run NOT IN (SELECT run FROM holds)
+    AND flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)`,
   /** flow, run */
-  adoptStep: `UPDATE runs SET flow = ?, held = 1 WHERE run = ? AND flow IS NOT NULL AND held = 0 AND dead = 0
-    AND ended_ms IS NOT NULL RETURNING result IS NOT NULL AS kept`,
+  addHold: `INSERT OR IGNORE INTO holds (flow, run)
+    SELECT ?, run FROM runs WHERE run = ? AND flow IS NOT NULL AND dead = 0 AND ended_ms IS NOT NULL`,
+  /** run → what is counted of it, if nobody holds it yet */
+  holdStep: `UPDATE runs SET held = 1 WHERE run = ? AND held = 0
+    AND EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run) RETURNING result IS NOT NULL AS kept`,
   /** flow, position after which they come, limit */
   flowSteps: `SELECT rowid AS position, run, flow, state, started_ms, ended_ms, error FROM runs
     WHERE flow = ? AND held = 1 AND rowid > ? ORDER BY rowid LIMIT ?`,
