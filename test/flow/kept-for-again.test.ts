@@ -81,4 +81,34 @@ for (const kind of ['memory', 'sqlite'] as const) {
     await rig.told();
     await goesOn(again);
   });
+
+  inEach('what a step gave is there for a run again, however many items came after it', async (make) => {
+    const each = { list: '{{ payload.items }}', concurrency: 50, onFailure: 'continue' } as const;
+    const rig = make({
+      flows: [
+        flowDefinition([
+          step('pull'),
+          step('one', { dependsOn: ['pull'], each }),
+          step('sum', { dependsOn: ['one'], with: { day: '{{ steps.pull.result.day }}' } }),
+        ]),
+      ],
+      retention: { runs: 20, results: 10 },
+    });
+    const first = await rig.start('f', { items: Array.from({ length: 50 }, (_, item) => item) });
+    rig.result(`${first}/pull`, { day: 3 });
+    await rig.clock.advance(10);
+    for (const run of [...rig.pool.held.keys()]) rig.finish(run);
+    await rig.clock.advance(10);
+    await rig.settle();
+    rig.fail(`${first}/sum`);
+    await rig.told();
+    const again = await rig.again(first);
+    assert.deepEqual(rig.held, ['sum']);
+    assert.deepEqual(await rig.states(again), [
+      'pull success taken-over',
+      'one success taken-over',
+      'sum running',
+    ]);
+    assert.deepEqual(JSON.parse(rig.pool.held.get(`${again}/sum`)!.input), { day: 3 });
+  });
 }

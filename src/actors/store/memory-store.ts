@@ -29,12 +29,16 @@ export class MemoryStore implements Store {
   readonly #retention: Retention;
   readonly #nowMs: () => number;
   readonly #live = new LinkedHashMap<string, RunView>();
-  /** In the order they ended. */
+  /** In the order they are forgotten: that of their ends, or of those of the flows by which they were held. */
   readonly #ended = new Map<string, RunView>();
+  /** Of the latter: when that was. */
+  readonly #released = new Map<string, number>();
   /** Dead letters, which the bound on runs does not count: main holds the same ones. */
   readonly #dead = new Set<string>();
-  /** Runs whose result is kept, oldest first, with the time it came. */
+  /** Runs whose result is kept, oldest first, with the time from which it ages. */
   readonly #results = new Map<string, number>();
+  /** As these, of items of lists, which nobody takes over: they are forgotten before all others. */
+  readonly #itemResults = new Map<string, number>();
   /** By flow run that is not over: runs of its steps, which are not forgotten before it. Null: the step is not over. */
   readonly #held = new Map<string, Map<string, RunView | null>>();
   /** The flow run by which each of them is held. */
@@ -193,7 +197,9 @@ export class MemoryStore implements Store {
     this.#ended.clear();
     this.#dead.clear();
     this.#bytes = 0;
+    this.#released.clear();
     this.#results.clear();
+    this.#itemResults.clear();
     this.#marks.clear();
   }
 
@@ -223,6 +229,8 @@ export class MemoryStore implements Store {
     for (const [run, step] of steps ?? []) {
       this.#heldBy.delete(run);
       if (step === null || this.#passOn(run, step)) continue;
+      // The flow itself goes after its steps.
+      if (!isItem(run)) this.#released.set(run, view.endedAtMs! - 1);
       this.#keep(step);
       this.#disordered = true;
     }
@@ -241,7 +249,9 @@ export class MemoryStore implements Store {
   #keep(view: RunView): void {
     this.#ended.set(view.run, view);
     this.#bytes += bytesOf(view);
-    if (view.result !== null) this.#results.set(view.run, this.#nowMs());
+    if (view.result === null) return;
+    if (isItem(view.run)) this.#itemResults.set(view.run, view.endedAtMs!);
+    else this.#results.set(view.run, this.#released.get(view.run) ?? this.#nowMs());
   }
 
   #hold(flow: string, run: string, view: RunView | null): void {
@@ -301,44 +311,73 @@ export class MemoryStore implements Store {
   /** The oldest first again, as they are forgotten. */
   #setInOrder(): void {
     this.#disordered = false;
-    const views = [...this.#ended.values()].sort((a, b) => a.endedAtMs! - b.endedAtMs!);
-    const results = new Map(this.#results);
+    const agedMs = ({ run, endedAtMs }: RunView) => this.#released.get(run) ?? endedAtMs!;
+    const views = [...this.#ended.values()].sort(
+      (a, b) => agedMs(a) - agedMs(b) || a.createdAtMs - b.createdAtMs,
+    );
     this.#ended.clear();
-    this.#results.clear();
-    for (const view of views) {
-      this.#ended.set(view.run, view);
-      const atMs = results.get(view.run);
-      if (atMs !== undefined) this.#results.set(view.run, atMs);
+    for (const view of views) this.#ended.set(view.run, view);
+    for (const results of [this.#itemResults, this.#results]) {
+      const old = new Map(results);
+      results.clear();
+      for (const { run } of views) if (old.has(run)) results.set(run, old.get(run)!);
     }
   }
 
   #forgetOld(): void {
-    const { runs, results, resultTtlMs, maxBytes } = this.#retention;
-    const eldest = this.#nowMs() - resultTtlMs;
+    const { runs, maxBytes } = this.#retention;
     if (this.#disordered) this.#setInOrder();
-    let filesBeyond = this.#files.size === 0 ? 0 : this.#filesBeyond();
-    for (const [run, atMs] of this.#results) {
-      const isBeyond = this.#results.size > results || atMs < eldest;
-      const file = this.#files.get(run);
-      if (!isBeyond && filesBeyond <= 0) break;
-      // A result in the journal makes no room among the files.
-      if (!isBeyond && file === undefined) continue;
-      filesBeyond -= file?.bytes ?? 0;
-      this.#results.delete(run);
-      this.#forgetFile(run);
-      const view = this.#ended.get(run);
-      if (view === undefined) continue;
-      const shorter = { ...view, result: null };
-      this.#bytes += bytesOf(shorter) - bytesOf(view);
-      this.#ended.set(run, shorter);
-    }
     for (const run of this.#ended.keys()) {
-      const beyond = this.#ended.size - this.#dead.size > runs;
-      if (!beyond && this.#bytes <= maxBytes) break;
-      // A letter goes by the bound in bytes only: in memory that one holds for all.
-      if (this.#dead.has(run) && this.#bytes <= maxBytes) continue;
+      if (this.#ended.size - this.#dead.size <= runs) break;
+      if (!this.#dead.has(run)) this.#forget(run);
+    }
+    this.#forgetOldResults();
+    // A letter goes by the bound in bytes only: in memory that one holds for all.
+    for (const run of this.#ended.keys()) {
+      if (this.#bytes <= maxBytes) break;
       this.#forget(run);
     }
+  }
+
+  #forgetOldResults(): void {
+    const { results, resultTtlMs, fileBytes } = this.#retention;
+    const eldest = this.#nowMs() - resultTtlMs;
+    const all = [this.#itemResults, this.#results] as const;
+    for (const kept of all) {
+      for (const [run, atMs] of kept) {
+        if (atMs >= eldest) break;
+        this.#forgetResult(run);
+      }
+    }
+    for (const kept of all) {
+      for (const run of kept.keys()) {
+        if (this.#itemResults.size + this.#results.size <= results) break;
+        this.#forgetResult(run);
+      }
+    }
+    if (this.#files.size === 0) return;
+    let bytes = this.#fileBytes();
+    for (const kept of all) {
+      for (const run of kept.keys()) {
+        if (bytes <= fileBytes) break;
+        const file = this.#files.get(run);
+        // A result in the journal makes no room among the files.
+        if (file === undefined) continue;
+        bytes -= file.bytes;
+        this.#forgetResult(run);
+      }
+    }
+  }
+
+  #forgetResult(run: string): void {
+    this.#itemResults.delete(run);
+    this.#results.delete(run);
+    this.#forgetFile(run);
+    const view = this.#ended.get(run);
+    if (view === undefined) return;
+    const shorter = { ...view, result: null };
+    this.#bytes += bytesOf(shorter) - bytesOf(view);
+    this.#ended.set(run, shorter);
   }
 
   #forget(run: string): void {
@@ -352,7 +391,9 @@ export class MemoryStore implements Store {
     this.#bytes -= bytesOf(view);
     this.#ended.delete(run);
     this.#dead.delete(run);
+    this.#released.delete(run);
     this.#results.delete(run);
+    this.#itemResults.delete(run);
   }
 
   #forgetFile(run: string): void {
@@ -362,17 +403,24 @@ export class MemoryStore implements Store {
     this.#forgotten.push(file.name);
   }
 
-  /** Of results that are not held, the newest that fit stay. */
-  #filesBeyond(): number {
+  /** Of results that are not held. */
+  #fileBytes(): number {
     let bytes = 0;
-    for (const run of this.#results.keys()) bytes += this.#files.get(run)?.bytes ?? 0;
-    return bytes - this.#retention.fileBytes;
+    for (const kept of [this.#itemResults, this.#results]) {
+      for (const run of kept.keys()) bytes += this.#files.get(run)?.bytes ?? 0;
+    }
+    return bytes;
   }
 }
 
 /** Of one view beside its texts: the object, its times, the name of its task, its place in a table. Measured. */
 const VIEW_BYTES = 260;
 const ATTEMPT_BYTES = 96;
+
+/** As the id says: `…/step[3]`. */
+function isItem(run: string): boolean {
+  return run.endsWith(']');
+}
 
 function stepOf({ run, state, startedAtMs, endedAtMs, error }: RunView, flow: string): StoredStep {
   return { run, flow, state, startedAtMs, endedAtMs, error };
