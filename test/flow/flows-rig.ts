@@ -82,6 +82,8 @@ export class FlowsRig {
   looks = 0;
   /** Questions about results in the journal. */
   asked = 0;
+  /** A slot has taken a run. */
+  onTaken: (run: string) => void;
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -94,6 +96,7 @@ export class FlowsRig {
 
   constructor(options: RigOptions) {
     this.#options = options;
+    this.onTaken = options.onTaken ?? (() => {});
     this.definitions = options.flows;
     this.#begin();
   }
@@ -283,6 +286,7 @@ export class FlowsRig {
           this.asked++;
           return copy(store.results(asked));
         },
+        kept: async (asked) => copy(store.keptResults(asked)),
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
         part: async (path, way) => {
@@ -299,7 +303,7 @@ export class FlowsRig {
     });
     runs.attachPool(this.flows);
     const pool = new WatchedPool('io', slots, runs.source('io'));
-    pool.onTaken = this.#options.onTaken ?? (() => {});
+    pool.onTaken = (run) => this.onTaken(run);
     this.pool = pool;
     runs.attachPool(this.pool);
     for (let after = 0, more = opening.unfinished > 0; more; ) {

@@ -19,7 +19,14 @@ import type {
 import { type OwnFile, ownFileOf } from '../results/result-reference.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
-import { Appended, type Retention, type Store, type StoreAbilities, type StoreUsage } from './store.ts';
+import {
+  Appended,
+  type Retention,
+  STEPS_PAGE,
+  type Store,
+  type StoreAbilities,
+  type StoreUsage,
+} from './store.ts';
 
 /** What users did: the last ones. */
 const AUDITS_KEPT = 200;
@@ -102,8 +109,15 @@ export class MemoryStore implements Store {
     return this.#live.get(run) ?? this.#ended.get(run) ?? this.#heldStep(run);
   }
 
+  /** Of whole flows: at least one, and no more after a page of steps. */
   flowSteps({ flows }: StepsPlace): StoreMessages['flow-steps']['reply'] {
-    const wanted = new Set(flows);
+    const wanted = new Set<string>();
+    let size = 0;
+    for (const flow of flows) {
+      if (size >= STEPS_PAGE) break;
+      wanted.add(flow);
+      size += this.#held.get(flow)?.size ?? 0;
+    }
     const steps: StoredStep[] = [];
     for (const view of this.#live.values()) {
       if (view.flow !== null && wanted.has(view.flow)) steps.push(stepOf(view, view.flow));
@@ -114,11 +128,16 @@ export class MemoryStore implements Store {
         if (view?.flow === flow) steps.push(stepOf(view, flow));
       }
     }
-    return { steps, next: null };
+    const left = flows.slice(wanted.size);
+    return { steps, next: left.length === 0 ? null : { flows: left, after: 0 } };
   }
 
   results(runs: readonly string[]): readonly (string | null)[] {
     return runs.map((run) => this.show(run)?.result ?? null);
+  }
+
+  keptResults(runs: readonly string[]): readonly string[] {
+    return runs.filter((run) => this.show(run)?.result != null);
   }
 
   marked(task: string, marks: readonly string[]): ReadonlySet<string> {

@@ -18,7 +18,7 @@ import type {
   StoreMessages,
   StoreOpening,
 } from '../../protocol.ts';
-import { Appended, type Retention, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
+import { Appended, type Retention, STEPS_PAGE, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
 import { applyEvent, type Connection } from './apply-event.ts';
 import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
@@ -34,8 +34,6 @@ export interface SqliteStoreOptions extends OpenJournalOptions {
   readonly retention: Retention;
 }
 
-/** Steps in one page. */
-const STEPS_PAGE = 1000;
 /** Free pages given back in one rest: 4 MB. */
 const REST_PAGES = 1024;
 
@@ -190,6 +188,10 @@ export class SqliteStore implements Store {
     return this.#asked(({ statements }) =>
       runs.map((run) => (statements.result.get(run)?.result ?? null) as string | null),
     );
+  }
+
+  keptResults(runs: readonly string[]): readonly string[] {
+    return this.#asked(({ statements }) => runs.filter((run) => statements.hasResult.get(run) !== undefined));
   }
 
   mount({ atMs, schedules }: StoreMessages['mount']['body']): readonly number[] {

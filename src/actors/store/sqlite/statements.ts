@@ -91,6 +91,8 @@ export const SQL = {
     WHERE flow = ? AND held = 1 AND rowid > ? ORDER BY rowid LIMIT ?`,
   /** run */
   result: 'SELECT result FROM runs WHERE run = ?',
+  /** run */
+  hasResult: 'SELECT 1 AS found FROM runs WHERE run = ? AND result IS NOT NULL',
 
   /** run */
   show: `SELECT ${VIEW} FROM runs WHERE run = ?`,
