@@ -16,7 +16,8 @@ import type {
   StoreMessages,
   StoreOpening,
 } from '../protocol.ts';
-import { type OwnFile, ownFileOf } from '../results/result-reference.ts';
+import { ownFileOf } from '../results/result-reference.ts';
+import { isItem, KeptResults } from './kept-results.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
 import {
@@ -42,10 +43,7 @@ export class MemoryStore implements Store {
   readonly #released = new Map<string, number>();
   /** Dead letters, which the bound on runs does not count: main holds the same ones. */
   readonly #dead = new Set<string>();
-  /** Runs whose result is kept, oldest first, with the time from which it ages. */
-  readonly #results = new Map<string, number>();
-  /** As these, of items of lists, which nobody takes over: they are forgotten before all others. */
-  readonly #itemResults = new Map<string, number>();
+  readonly #results: KeptResults;
   /** By flow run that is not over: runs of its steps, which are not forgotten before it. Null: the step is not over. */
   readonly #held = new Map<string, Map<string, RunView | null>>();
   /** The flow run by which each of them is held. */
@@ -54,10 +52,6 @@ export class MemoryStore implements Store {
   readonly #holdNext = new Map<string, string[]>();
   /** Steps of a flow that has ended stand behind runs that ended after them. */
   #disordered = false;
-  /** Results that lie in a file, held ones too: the file, by run. */
-  readonly #files = new Map<string, OwnFile>();
-  /** Of files of results that are forgotten. */
-  #forgotten: string[] = [];
   readonly #marks = new Map<string, MarkSet>();
   readonly #audits: AuditEntry[] = [];
   #kept = 0;
@@ -67,6 +61,7 @@ export class MemoryStore implements Store {
   constructor(retention: Retention, nowMs: () => number) {
     this.#retention = retention;
     this.#nowMs = nowMs;
+    this.#results = new KeptResults(retention);
   }
 
   get kept(): number {
@@ -187,13 +182,11 @@ export class MemoryStore implements Store {
   }
 
   resultFiles(): ReadonlySet<string> {
-    return new Set([...this.#files.values()].map(({ name }) => name));
+    return this.#results.fileNames();
   }
 
   forgottenFiles(): readonly string[] {
-    const forgotten = this.#forgotten;
-    this.#forgotten = [];
-    return forgotten;
+    return this.#results.forgottenFiles();
   }
 
   /** Walks through all live runs. */
@@ -218,7 +211,6 @@ export class MemoryStore implements Store {
     this.#bytes = 0;
     this.#released.clear();
     this.#results.clear();
-    this.#itemResults.clear();
     this.#marks.clear();
   }
 
@@ -240,7 +232,7 @@ export class MemoryStore implements Store {
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
     const file = ownFileOf(view.run, view.result);
-    if (file !== null) this.#files.set(view.run, file);
+    if (file !== null) this.#results.keepFile(view.run, file);
     const flow = this.#heldBy.get(view.run);
     if (flow !== undefined) return this.#hold(flow, view.run, view);
     const steps = this.#held.get(view.run);
@@ -269,8 +261,8 @@ export class MemoryStore implements Store {
     this.#ended.set(view.run, view);
     this.#bytes += bytesOf(view);
     if (view.result === null) return;
-    if (isItem(view.run)) this.#itemResults.set(view.run, view.endedAtMs!);
-    else this.#results.set(view.run, this.#released.get(view.run) ?? this.#nowMs());
+    const agesMs = isItem(view.run) ? view.endedAtMs! : (this.#released.get(view.run) ?? this.#nowMs());
+    this.#results.count(view.run, agesMs);
   }
 
   #hold(flow: string, run: string, view: RunView | null): void {
@@ -289,7 +281,7 @@ export class MemoryStore implements Store {
     this.#heldBy.delete(run);
     this.#held.get(flow)?.delete(run);
     this.#holdNext.delete(run);
-    this.#forgetFile(run);
+    this.#results.forgetFile(run);
   }
 
   /** The step of an earlier flow run is kept for this one. */
@@ -336,11 +328,7 @@ export class MemoryStore implements Store {
     );
     this.#ended.clear();
     for (const view of views) this.#ended.set(view.run, view);
-    for (const results of [this.#itemResults, this.#results]) {
-      const old = new Map(results);
-      results.clear();
-      for (const { run } of views) if (old.has(run)) results.set(run, old.get(run)!);
-    }
+    this.#results.setInOrder(this.#ended.keys());
   }
 
   #forgetOld(): void {
@@ -350,7 +338,7 @@ export class MemoryStore implements Store {
       if (this.#ended.size - this.#dead.size <= runs) break;
       if (!this.#dead.has(run)) this.#forget(run);
     }
-    this.#forgetOldResults();
+    for (const run of this.#results.beyond(this.#nowMs())) this.#shorten(run);
     // A letter goes by the bound in bytes only: in memory that one holds for all.
     for (const run of this.#ended.keys()) {
       if (this.#bytes <= maxBytes) break;
@@ -358,40 +346,8 @@ export class MemoryStore implements Store {
     }
   }
 
-  #forgetOldResults(): void {
-    const { results, resultTtlMs, fileBytes } = this.#retention;
-    const eldest = this.#nowMs() - resultTtlMs;
-    const all = [this.#itemResults, this.#results] as const;
-    for (const kept of all) {
-      for (const [run, atMs] of kept) {
-        if (atMs >= eldest) break;
-        this.#forgetResult(run);
-      }
-    }
-    for (const kept of all) {
-      for (const run of kept.keys()) {
-        if (this.#itemResults.size + this.#results.size <= results) break;
-        this.#forgetResult(run);
-      }
-    }
-    if (this.#files.size === 0) return;
-    let bytes = this.#fileBytes();
-    for (const kept of all) {
-      for (const run of kept.keys()) {
-        if (bytes <= fileBytes) break;
-        const file = this.#files.get(run);
-        // A result in the journal makes no room among the files.
-        if (file === undefined) continue;
-        bytes -= file.bytes;
-        this.#forgetResult(run);
-      }
-    }
-  }
-
-  #forgetResult(run: string): void {
-    this.#itemResults.delete(run);
-    this.#results.delete(run);
-    this.#forgetFile(run);
+  /** Its result is forgotten. */
+  #shorten(run: string): void {
     const view = this.#ended.get(run);
     if (view === undefined) return;
     const shorter = { ...view, result: null };
@@ -403,7 +359,7 @@ export class MemoryStore implements Store {
     const view = this.#ended.get(run);
     if (view === undefined) return;
     this.#drop(run, view);
-    this.#forgetFile(run);
+    this.#results.forgetFile(run);
   }
 
   #drop(run: string, view: RunView): void {
@@ -411,35 +367,13 @@ export class MemoryStore implements Store {
     this.#ended.delete(run);
     this.#dead.delete(run);
     this.#released.delete(run);
-    this.#results.delete(run);
-    this.#itemResults.delete(run);
-  }
-
-  #forgetFile(run: string): void {
-    const file = this.#files.get(run);
-    if (file === undefined) return;
-    this.#files.delete(run);
-    this.#forgotten.push(file.name);
-  }
-
-  /** Of results that are not held. */
-  #fileBytes(): number {
-    let bytes = 0;
-    for (const kept of [this.#itemResults, this.#results]) {
-      for (const run of kept.keys()) bytes += this.#files.get(run)?.bytes ?? 0;
-    }
-    return bytes;
+    this.#results.uncount(run);
   }
 }
 
 /** Of one view beside its texts: the object, its times, the name of its task, its place in a table. Measured. */
 const VIEW_BYTES = 260;
 const ATTEMPT_BYTES = 96;
-
-/** As the id says: `…/step[3]`. */
-function isItem(run: string): boolean {
-  return run.endsWith(']');
-}
 
 function stepOf({ run, state, startedAtMs, endedAtMs, error }: RunView, flow: string): StoredStep {
   return { run, flow, state, startedAtMs, endedAtMs, error };
