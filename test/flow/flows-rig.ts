@@ -8,7 +8,7 @@ import type { FlowNote } from '../../src/actors/flow/flow-note.ts';
 import { compileFlow, type FlowDefinition, Flows, type StepDefinition } from '../../src/actors/flow/index.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { FlowView, RunEvent, RunView } from '../../src/actors/protocol.ts';
+import type { FlowView, RerunChoice, RunEvent, RunView } from '../../src/actors/protocol.ts';
 import { judgement, partOf } from '../../src/actors/results/result-questions.ts';
 import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
@@ -177,10 +177,10 @@ export class FlowsRig {
     for (let turn = 0; turn < 6; turn++) await this.clock.advance(0);
   }
 
-  /** Runs the failed steps of a flow again; gives the id. */
-  async again(run: string): Promise<string> {
+  /** Runs a flow again; gives the id. */
+  async again(run: string, choice: RerunChoice = { kind: 'failed' }): Promise<string> {
     const answer = new FakeAnswer();
-    await this.flows.rerun({ run, choice: { kind: 'failed' } }, answer);
+    await this.flows.rerun({ run, choice }, answer);
     await this.settle();
     assert.equal(answer.error, undefined);
     return (answer.value as { run: string }).run;
