@@ -654,6 +654,8 @@ export type StoreMessages = {
   'flow-steps': { body: StepsPlace; reply: { steps: readonly StoredStep[]; next: StepsPlace | null } };
   /** In their order; null where it is not kept. A result of nothing is the text `null`. */
   results: { body: { runs: readonly string[] }; reply: { results: readonly (string | null)[] } };
+  /** Those of the runs whose result is kept. */
+  'kept-results': { body: { runs: readonly string[] }; reply: { runs: readonly string[] } };
   /** What is at a place within the file of a result; undefined where nothing is. Fails with `input-invalid`. */
   'result-part': { body: { file: string; path: readonly (string | number)[] }; reply: ResultPart };
   /** The result in a file held against what is expected of it. Fails with `input-invalid`. */

@@ -294,6 +294,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       store: {
         steps: (place) => store.ask('flow-steps', place),
         results: async (of) => (await store.ask('results', { runs: of })).results,
+        kept: async (of) => (await store.ask('kept-results', { runs: of })).runs,
         list: (filter) => store.ask('list', filter),
         show: (run) => store.ask('show', { run }),
         part: (file, path) => store.ask('result-part', { file, path }),

@@ -1,21 +1,12 @@
 /** Flows that are run again, and those again: which instant they stand for, and whose results they go on with. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RerunChoice } from '../../src/actors/protocol.ts';
 import { FakeAnswer } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, stepDefinition as step } from './flows-rig.ts';
 
 const HOUR_MS = 3_600_000;
-
-async function again(rig: FlowsRig, run: string, choice: RerunChoice = { kind: 'failed' }): Promise<string> {
-  const answer = new FakeAnswer();
-  await rig.flows.rerun({ run, choice }, answer);
-  await rig.settle();
-  assert.equal(answer.error, undefined);
-  return (answer.value as { run: string }).run;
-}
 
 for (const kind of ['memory', 'sqlite'] as const) {
   describe(`flows again: ${kind}`, () => {
@@ -39,14 +30,14 @@ for (const kind of ['memory', 'sqlite'] as const) {
       rig.fail(`${first}/pull`);
       await rig.settle();
       await later();
-      const second = await again(rig, first);
+      const second = await rig.again(first);
       assert.equal(given(second), expected, 'again');
       await later();
       assert.equal(given(second), expected, 'and by the daemon after');
       rig.fail(`${second}/pull`);
       await rig.settle();
       await later();
-      const third = await again(rig, second, { kind: 'whole' });
+      const third = await rig.again(second, { kind: 'whole' });
       assert.equal(given(third), expected, 'one again of one again');
       rig.fail(`${third}/pull`);
       await rig.settle();
@@ -69,7 +60,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.equal(rig.view('f@skipped')?.state, 'skipped');
       rig.fail(`${running}/pull`);
       await rig.clock.advance(HOUR_MS);
-      const second = await again(rig, 'f@skipped', { kind: 'whole' });
+      const second = await rig.again('f@skipped', { kind: 'whole' });
       assert.equal(
         rig.pool.held.get(`${second}/pull`)?.input,
         `{"due":"${new Date(dueAtMs).toISOString()}"}`,
@@ -82,7 +73,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       const third = (answer.value as { run: string }).run;
       rig.runs.cancel(third);
       await rig.settle();
-      await again(rig, third, { kind: 'whole' });
+      await rig.again(third, { kind: 'whole' });
       assert.deepEqual(rig.held, ['pull']);
     });
   });
@@ -101,7 +92,7 @@ describe('flows again: results that were taken over, and are made anew', () => {
     rig.result(`${first}/pull`, 'old');
     rig.fail(`${first}/other`);
     await rig.settle();
-    const run = await again(rig, first);
+    const run = await rig.again(first);
     assert.deepEqual(rig.held, ['other']);
     await rig.crash(more);
     rig.finish(`${run}/fresh`);
@@ -115,7 +106,7 @@ describe('flows again: results that were taken over, and are made anew', () => {
     const { rig, run } = await madeAnew(t);
     rig.fail(`${run}/other`);
     await rig.settle();
-    const last = await again(rig, run);
+    const last = await rig.again(run);
     rig.finish(`${last}/other`);
     await rig.settle();
     assert.equal(rig.pool.held.get(`${last}/sum`)?.input, '{"total":"new"}');

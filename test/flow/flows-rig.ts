@@ -8,11 +8,11 @@ import type { FlowNote } from '../../src/actors/flow/flow-note.ts';
 import { compileFlow, type FlowDefinition, Flows, type StepDefinition } from '../../src/actors/flow/index.ts';
 import { ColibriError } from '../../src/actors/kernel/errors.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { FlowView, RunEvent, RunView } from '../../src/actors/protocol.ts';
+import type { FlowView, RerunChoice, RunEvent, RunView } from '../../src/actors/protocol.ts';
 import { judgement, partOf } from '../../src/actors/results/result-questions.ts';
 import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
-import { MemoryStore, SqliteStore, type Store } from '../../src/actors/store/index.ts';
+import { MemoryStore, type Retention, SqliteStore, type Store } from '../../src/actors/store/index.ts';
 import { FakeAnswer, FakePool, taskSpec } from '../runs/runs-setup.ts';
 import { ROOMY } from '../store/sqlite-journal.ts';
 
@@ -53,6 +53,8 @@ export interface RigOptions {
   readonly onTaken?: (run: string) => void;
   /** Of the tasks of all flows. */
   readonly overlap?: RunsTask['overlap'];
+  /** Default: all is kept. */
+  readonly retention?: Partial<Retention>;
 }
 
 class WatchedPool extends FakePool {
@@ -80,6 +82,8 @@ export class FlowsRig {
   looks = 0;
   /** Questions about results in the journal. */
   asked = 0;
+  /** A slot has taken a run. */
+  onTaken: (run: string) => void;
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -92,6 +96,7 @@ export class FlowsRig {
 
   constructor(options: RigOptions) {
     this.#options = options;
+    this.onTaken = options.onTaken ?? (() => {});
     this.definitions = options.flows;
     this.#begin();
   }
@@ -172,6 +177,22 @@ export class FlowsRig {
     for (let turn = 0; turn < 6; turn++) await this.clock.advance(0);
   }
 
+  /** Runs a flow again; gives the id. */
+  async again(run: string, choice: RerunChoice = { kind: 'failed' }): Promise<string> {
+    const answer = new FakeAnswer();
+    await this.flows.rerun({ run, choice }, answer);
+    await this.settle();
+    assert.equal(answer.error, undefined);
+    return (answer.value as { run: string }).run;
+  }
+
+  /** All has come of it that can, and the store knows. */
+  async told(): Promise<void> {
+    await this.settle();
+    await this.runs.settled();
+    await this.settle();
+  }
+
   show(run: string): Promise<FlowView> {
     return this.flows.show(run);
   }
@@ -200,10 +221,11 @@ export class FlowsRig {
       overlap = 'skip',
     } = this.#options;
     const nowMs = () => this.clock.wallMs();
+    const retention = { ...ROOMY, ...this.#options.retention };
     this.store =
       file === null
-        ? new MemoryStore(ROOMY, nowMs)
-        : new SqliteStore({ file, durability: 'process', retention: ROOMY, nowMs });
+        ? new MemoryStore(retention, nowMs)
+        : new SqliteStore({ file, durability: 'process', retention, nowMs });
     const opening = this.store.open(`boot-${++this.#boot}`, 0);
     const known = new Map<string, RunsTask>();
     const names = this.definitions.flatMap(({ steps, onFailure }) => [
@@ -264,6 +286,7 @@ export class FlowsRig {
           this.asked++;
           return copy(store.results(asked));
         },
+        kept: async (asked) => copy(store.keptResults(asked)),
         list: async (filter) => copy(store.list(filter)),
         show: async (run) => copy(store.show(run)),
         part: async (path, way) => {
@@ -280,7 +303,7 @@ export class FlowsRig {
     });
     runs.attachPool(this.flows);
     const pool = new WatchedPool('io', slots, runs.source('io'));
-    pool.onTaken = this.#options.onTaken ?? (() => {});
+    pool.onTaken = (run) => this.onTaken(run);
     this.pool = pool;
     runs.attachPool(this.pool);
     for (let after = 0, more = opening.unfinished > 0; more; ) {

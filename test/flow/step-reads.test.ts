@@ -136,5 +136,5 @@ test('a step is told by which run the result is, also of an earlier run of the f
   await rig.settle();
   assert.deepEqual(rig.held, ['next']);
   assert.equal(rig.pool.taken.at(-1)?.input, `{"by":"${run}/pull"}`);
-  assert.equal(rig.asked, 1, 'for the choice of what is taken over, not for the input');
+  assert.equal(rig.asked, 0, 'neither for the choice of what is taken over, nor for the input');
 });

@@ -76,6 +76,7 @@ function ask(store: SqliteStore, run: string, mark: string): void {
   store.delayedRun(run);
   store.flowSteps({ flows: ['a@0'], after: 0 });
   store.results([run]);
+  store.keptResults([run]);
   store.letters(0);
   store.audits(3);
   store.lastEnds();

@@ -20,8 +20,11 @@ interface RunNow {
 }
 
 const RUNS = 8;
-/** The run of a flow, of which others are steps. */
+/** The run of a flow, of which others are steps; this one takes some over, and so does the other. */
 const FLOW = 'a@0';
+const AGAIN = 'a@4';
+/** Runs of items among them. */
+const ITEMS: Readonly<Record<number, string>> = { 3: 'a@0/b[3]', 5: 'a@0/b[5]' };
 const ERROR = { code: 'handler-failed', message: 'no' } as const;
 const BEGINNINGS: readonly RunState[] = ['ready', 'running', 'pending', 'success', 'skipped'];
 
@@ -36,7 +39,14 @@ export class RandomHistory {
   constructor() {
     this.#runs = Array.from({ length: RUNS }, (_, index) => {
       const task = 'ab'[index % 2]!;
-      return { run: `${task}@${index}`, task, state: null, attempt: 0, mark: null, flow: null };
+      return {
+        run: ITEMS[index] ?? `${task}@${index}`,
+        task,
+        state: null,
+        attempt: 0,
+        mark: null,
+        flow: null,
+      };
     });
   }
 
@@ -96,7 +106,8 @@ export class RandomHistory {
   #birth(now: RunNow, choice: number): Partial<RunEvent> {
     now.attempt = 0;
     now.mark = choice % 3 === 0 ? markOf(choice % 5) : null;
-    now.flow = now.run !== FLOW && now.mark === null && choice % 5 < 3 ? FLOW : null;
+    const isFlow = now.run === FLOW || now.run === AGAIN;
+    now.flow = !isFlow && now.mark === null && choice % 5 < 3 ? FLOW : null;
     const dead = this.#dead.indexOf(now.run);
     if (dead >= 0) this.#dead.splice(dead, 1);
     return {
@@ -107,7 +118,7 @@ export class RandomHistory {
       ...(choice % 4 === 0 ? { input: `{"n":${choice}}` } : {}),
       ...(now.mark === null ? {} : { mark: now.mark }),
       ...(now.flow === null ? {} : { flow: now.flow }),
-      ...(now.run === FLOW && choice % 2 === 0 ? { adopts: ['b@1', 'a@2'] } : {}),
+      ...(isFlow && choice % 2 === 0 ? { adopts: ['b@1', 'a@2'] } : {}),
     };
   }
 

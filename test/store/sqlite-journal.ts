@@ -43,12 +43,13 @@ export function crashCopy(t: HasAfter, file: string): string {
   return copy;
 }
 
-const TABLES = ['runs', 'tasks', 'marks', 'schedules', 'last_ends', 'audit', 'boot'] as const;
+const TABLES = ['runs', 'tasks', 'marks', 'schedules', 'last_ends', 'audit', 'boot', 'holds'] as const;
 /** Tables without a rowid. */
 const ORDERS: Readonly<Record<string, string>> = {
   marks: 'task, mark',
   schedules: 'task',
   last_ends: 'task',
+  holds: 'run, flow',
 };
 export type Dump = Readonly<Record<(typeof TABLES)[number], readonly Readonly<Record<string, unknown>>[]>>;
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { AuditEntry, RunEvent } from '../../src/actors/protocol.ts';
 import { Appended, type SqliteStore } from '../../src/actors/store/index.ts';
 import { begin, death, end, Feed, markOf, then } from './feed.ts';
-import { crashCopy, dump, inside, journalFile, sqliteStore } from './sqlite-journal.ts';
+import { crashCopy, dump, inside, journalFile, ROOMY, sqliteStore } from './sqlite-journal.ts';
 
 const ALL = { task: null, state: null, limit: 10_000 } as const;
 const AUDIT: AuditEntry = {
@@ -38,6 +38,35 @@ function contents(store: SqliteStore) {
     audits: store.audits(100),
   };
 }
+
+test('a step stays held by those of its holders that live, over daemons', (t) => {
+  const file = journalFile(t);
+  const store = sqliteStore(t, file);
+  store.open('boot-1', 0);
+  const feed = new Feed(store);
+  const flow = 'f@1';
+  const steps = ['x', 'y'].map((step) => `${flow}/${step}`);
+  feed.record([
+    begin(flow),
+    ...steps.flatMap((step) => [begin(step, { flow }), end(step, { flow })]),
+    end(flow),
+  ]);
+  feed.record([begin('f@2', { adopts: steps }), begin('f@3', { adopts: steps.slice(0, 1) })]);
+  // A flow run that went without its end being told, as one whose rows a damaged disk lost.
+  inside(file, (database) => database.exec("DELETE FROM runs WHERE run = 'f@2'"));
+  store.close();
+  const next = sqliteStore(t, file, { retention: { ...ROOMY, results: 0 } });
+  next.open('boot-2', 0);
+  const after = new Feed(next);
+  after.record([begin('a@1')]);
+  assert.deepEqual(next.results(steps), ['7', null]);
+  after.record([end('f@3')]);
+  assert.deepEqual(next.results(steps), [null, null]);
+  assert.deepEqual(
+    inside(file, (database) => database.prepare('SELECT * FROM holds').all()),
+    [],
+  );
+});
 
 test('everything is there after close and open', (t) => {
   const file = journalFile(t);

@@ -5,7 +5,7 @@ import type { StepRuns, TakenOver } from '../runs/index.ts';
 import { isTerminal } from '../runs/run-states.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { noteText, parseNote, viewOfGraph, viewOfNoted } from './flow-note.ts';
-import { type FlowStore, resultsOf } from './flow-store.ts';
+import { type FlowStore, keptOf } from './flow-store.ts';
 import { type LiveFlow, stepRunId } from './live-flow.ts';
 import { type EarlierStep, stepsTakenOver } from './rerun.ts';
 import type { StepState } from './step-states.ts';
@@ -66,7 +66,7 @@ export async function again(
   const single = [...stepsTakenOver(graph, earlier, choice)].filter(
     ([step]) => graph.steps[step]!.each === null,
   );
-  const kept = await resultsOf(
+  const kept = await keptOf(
     single.map(([, result]) => result),
     store,
     steps,

@@ -15,6 +15,8 @@ import type { StepRuns } from '../runs/index.ts';
 export interface FlowStore {
   steps(place: StepsPlace): Promise<StoreMessages['flow-steps']['reply']>;
   results(runs: readonly string[]): Promise<readonly (string | null)[]>;
+  /** Those whose result is kept. */
+  kept(runs: readonly string[]): Promise<readonly string[]>;
   list(filter: RunFilter): Promise<readonly RunView[]>;
   show(run: string): Promise<RunView | null>;
   /** Of a result in a file. Rejects with `input-invalid`. */
@@ -43,19 +45,52 @@ export async function resultsOf(
   return found;
 }
 
-/** All runs of steps of these flow runs that the store has, by run. */
-export async function storedSteps(
-  flows: readonly string[],
+/** Those of the runs whose result is kept; none of the results comes here. */
+export async function keptOf(
+  runs: readonly string[],
   store: FlowStore,
-): Promise<ReadonlyMap<string, StoredStep>> {
-  const found = new Map<string, StoredStep>();
+  steps: StepRuns,
+): Promise<ReadonlySet<string>> {
+  const kept = new Set<string>();
+  const asked: string[] = [];
+  for (const run of runs) {
+    const live = steps.find(run);
+    if (live === null) asked.push(run);
+    else if (live.past?.result != null) kept.add(run);
+  }
+  if (asked.length > 0) for (const run of await store.kept(asked)) kept.add(run);
+  return kept;
+}
+
+export interface FlowSteps {
+  readonly flow: string;
+  /** All runs of its steps that the store has, by run. */
+  readonly steps: ReadonlyMap<string, StoredStep>;
+}
+
+/** Flow by flow, each when the last of its runs has come: a page and the runs of one flow are all that is held. */
+export async function* storedSteps(flows: readonly string[], store: FlowStore): AsyncGenerator<FlowSteps> {
+  const found = new Map<string, Map<string, StoredStep>>();
   for (let place: StepsPlace | null = { flows, after: 0 }; place !== null; ) {
     const { steps, next }: StoreMessages['flow-steps']['reply'] = await store.steps(place);
-    for (const step of steps) found.set(step.run, step);
+    for (const step of steps) {
+      let own = found.get(step.flow);
+      if (own === undefined) {
+        own = new Map();
+        found.set(step.flow, own);
+      }
+      own.set(step.run, step);
+    }
+    for (const flow of place.flows.slice(0, place.flows.length - (next?.flows.length ?? 0))) {
+      const own = found.get(flow) ?? NO_STEPS;
+      found.delete(flow);
+      yield { flow, steps: own };
+    }
     place = next;
   }
-  return found;
 }
+
+const NO_STEPS: ReadonlyMap<string, StoredStep> = new Map();
 
 function keep(found: Map<string, unknown>, run: string, text: string | null): void {
   if (text !== null) found.set(run, JSON.parse(text));

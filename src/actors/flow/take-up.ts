@@ -1,6 +1,7 @@
 /**
  * Holds flow runs against the runs of their steps as these are: of a daemon before, and of one in which an event was lost. The
- * store is asked for many of them at once, what is in memory is newer than its answer.
+ * store is asked for many of them at once and answers in pages; a flow is dealt with when all of its runs have come, and they are
+ * let go before those of the next one. What is in memory is newer than the answer.
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { toErrorData } from '../kernel/errors.ts';
@@ -66,10 +67,11 @@ export class TakeUp {
     while (this.#wanted.size > 0 && !this.#closed) {
       const some = [...this.#wanted].slice(0, AT_ONCE);
       for (const live of some) this.#wanted.delete(live);
+      const left = new Map(some.map((live) => [live.id, live]));
       try {
-        await this.#look(some);
+        await this.#look(left);
       } catch (error) {
-        for (const live of some) this.#wanted.add(live);
+        for (const live of left.values()) this.#wanted.add(live);
         this.#wait(error);
         break;
       }
@@ -98,29 +100,28 @@ export class TakeUp {
     this.#again.unref();
   }
 
-  async #look(some: readonly LiveFlow[]): Promise<void> {
-    const { store, guards, isLive, onSeen } = this.#options;
-    for (const { flow } of some) if (!guards.knows(flow)) await guards.learn(flow.name, store);
-    let stored = await storedSteps(
-      some.map(({ id }) => id),
-      store,
-    );
-    // A run that has ended since is known to the store now, and to nobody else.
-    if (this.#anyLeft(stored)) {
-      stored = await storedSteps(
-        some.map(({ id }) => id),
-        store,
-      );
+  /** Those that are dealt with leave `left`. */
+  async #look(left: Map<string, LiveFlow>): Promise<void> {
+    const { store, guards } = this.#options;
+    for (const { flow } of left.values()) if (!guards.knows(flow)) await guards.learn(flow.name, store);
+    for await (const { flow, steps } of storedSteps([...left.keys()], store)) {
+      const live = left.get(flow);
+      if (live === undefined) continue;
+      await this.#lookAt(live, steps);
+      left.delete(flow);
     }
-    for (const live of some) {
-      if (!isLive(live)) continue;
-      await this.#judge(live, stored);
-      // Reading a result takes its time; from here on nothing waits.
-      stored = await this.#renewed(live, stored);
-      if (this.#closed || !isLive(live)) continue;
-      this.#endStrangers(live, stored);
-      onSeen(live, this.#seen(live, stored));
-    }
+  }
+
+  async #lookAt(live: LiveFlow, found: ReadonlyMap<string, StoredStep>): Promise<void> {
+    const { isLive, onSeen } = this.#options;
+    if (!isLive(live)) return;
+    let stored = await this.#renewed(live, found);
+    await this.#judge(live, stored);
+    // Reading a result takes its time; from here on nothing waits.
+    stored = await this.#renewed(live, stored);
+    if (this.#closed || !isLive(live)) return;
+    this.#endStrangers(live, stored);
+    onSeen(live, this.#seen(live, stored));
   }
 
   /** Runs of steps that the flow of now does not have: they would wait for their task, or for nobody. */
@@ -131,22 +132,21 @@ export class TakeUp {
     }
   }
 
+  /** A run that has ended since is known to the store now, and to nobody else. */
   async #renewed(
     live: LiveFlow,
-    stored: ReadonlyMap<string, StoredStep>,
+    found: ReadonlyMap<string, StoredStep>,
   ): Promise<ReadonlyMap<string, StoredStep>> {
-    let known = stored;
+    let known = found;
     // A run that begins much later is in the store alone, and stays so.
-    for (let tries = 0; tries < 2 && this.#anyLeft(known, live.id); tries++) {
-      known = new Map([...known, ...(await storedSteps([live.id], this.#options.store))]);
+    for (let tries = 0; tries < 2 && this.#anyLeft(known); tries++) {
+      for await (const { steps } of storedSteps([live.id], this.#options.store)) known = steps;
     }
     return known;
   }
 
-  /** `of`: of this flow run alone. */
-  #anyLeft(stored: ReadonlyMap<string, StoredStep>, of: string | null = null): boolean {
-    for (const { run, flow, state } of stored.values()) {
-      if (of !== null && flow !== of) continue;
+  #anyLeft(stored: ReadonlyMap<string, StoredStep>): boolean {
+    for (const { run, state } of stored.values()) {
       if (!isTerminal(state) && this.#options.steps.find(run) === null) return true;
     }
     return false;

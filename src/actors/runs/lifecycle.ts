@@ -71,7 +71,12 @@ export class Lifecycle {
   }
 
   #noteCreation(run: Run): void {
-    if (run.noted && this.#journal.durable) this.#journal.note(run, run.createdAtMs, creationOf(run));
+    if (run.noted && this.#tellsCreation(run)) this.#journal.note(run, run.createdAtMs, creationOf(run));
+  }
+
+  /** What outlives the process; and what is to be held for a run from now on, not from its start. */
+  #tellsCreation(run: Run): boolean {
+    return this.#journal.durable || run.adopts !== null;
   }
 
   /** The journal has it already, and it was accepted where it is not pending; `waits`: it is not `due` yet. */
@@ -203,7 +208,7 @@ export class Lifecycle {
 
   /** Of a run that begins, or ends before it has: what `created` has not said. */
   #unsaidOf(run: Run): Partial<RunEvent> {
-    return this.#journal.durable ? {} : creationOf(run);
+    return this.#tellsCreation(run) ? {} : creationOf(run);
   }
 
   /** What is kept of an attempt goes without the stack of its error: that is for the log, and goes there now. */

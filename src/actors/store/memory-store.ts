@@ -16,10 +16,18 @@ import type {
   StoreMessages,
   StoreOpening,
 } from '../protocol.ts';
-import { type OwnFile, ownFileOf } from '../results/result-reference.ts';
+import { ownFileOf } from '../results/result-reference.ts';
+import { isItem, KeptResults } from './kept-results.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';
-import { Appended, type Retention, type Store, type StoreAbilities, type StoreUsage } from './store.ts';
+import {
+  Appended,
+  type Retention,
+  STEPS_PAGE,
+  type Store,
+  type StoreAbilities,
+  type StoreUsage,
+} from './store.ts';
 
 /** What users did: the last ones. */
 const AUDITS_KEPT = 200;
@@ -29,22 +37,21 @@ export class MemoryStore implements Store {
   readonly #retention: Retention;
   readonly #nowMs: () => number;
   readonly #live = new LinkedHashMap<string, RunView>();
-  /** In the order they ended. */
+  /** In the order they are forgotten: that of their ends, or of those of the flows by which they were held. */
   readonly #ended = new Map<string, RunView>();
+  /** Of the latter: when that was. */
+  readonly #released = new Map<string, number>();
   /** Dead letters, which the bound on runs does not count: main holds the same ones. */
   readonly #dead = new Set<string>();
-  /** Runs whose result is kept, oldest first, with the time it came. */
-  readonly #results = new Map<string, number>();
+  readonly #results: KeptResults;
   /** By flow run that is not over: runs of its steps, which are not forgotten before it. Null: the step is not over. */
   readonly #held = new Map<string, Map<string, RunView | null>>();
   /** The flow run by which each of them is held. */
   readonly #heldBy = new Map<string, string>();
+  /** Flow runs that take over a step which another one holds: the first of them that lives holds it next. */
+  readonly #holdNext = new Map<string, string[]>();
   /** Steps of a flow that has ended stand behind runs that ended after them. */
   #disordered = false;
-  /** Results that lie in a file, held ones too: the file, by run. */
-  readonly #files = new Map<string, OwnFile>();
-  /** Of files of results that are forgotten. */
-  #forgotten: string[] = [];
   readonly #marks = new Map<string, MarkSet>();
   readonly #audits: AuditEntry[] = [];
   #kept = 0;
@@ -54,6 +61,7 @@ export class MemoryStore implements Store {
   constructor(retention: Retention, nowMs: () => number) {
     this.#retention = retention;
     this.#nowMs = nowMs;
+    this.#results = new KeptResults(retention);
   }
 
   get kept(): number {
@@ -96,22 +104,35 @@ export class MemoryStore implements Store {
     return this.#live.get(run) ?? this.#ended.get(run) ?? this.#heldStep(run);
   }
 
+  /** Of whole flows: at least one, and no more after a page of steps. */
   flowSteps({ flows }: StepsPlace): StoreMessages['flow-steps']['reply'] {
-    const wanted = new Set(flows);
+    const wanted = new Set<string>();
+    let size = 0;
+    for (const flow of flows) {
+      if (size >= STEPS_PAGE) break;
+      wanted.add(flow);
+      size += this.#held.get(flow)?.size ?? 0;
+    }
     const steps: StoredStep[] = [];
     for (const view of this.#live.values()) {
       if (view.flow !== null && wanted.has(view.flow)) steps.push(stepOf(view, view.flow));
     }
     for (const flow of wanted) {
       for (const view of this.#held.get(flow)?.values() ?? []) {
-        if (view !== null) steps.push(stepOf(view, flow));
+        // What it holds of others it does not run.
+        if (view?.flow === flow) steps.push(stepOf(view, flow));
       }
     }
-    return { steps, next: null };
+    const left = flows.slice(wanted.size);
+    return { steps, next: left.length === 0 ? null : { flows: left, after: 0 } };
   }
 
   results(runs: readonly string[]): readonly (string | null)[] {
     return runs.map((run) => this.show(run)?.result ?? null);
+  }
+
+  keptResults(runs: readonly string[]): readonly string[] {
+    return runs.filter((run) => this.show(run)?.result != null);
   }
 
   marked(task: string, marks: readonly string[]): ReadonlySet<string> {
@@ -161,13 +182,11 @@ export class MemoryStore implements Store {
   }
 
   resultFiles(): ReadonlySet<string> {
-    return new Set([...this.#files.values()].map(({ name }) => name));
+    return this.#results.fileNames();
   }
 
   forgottenFiles(): readonly string[] {
-    const forgotten = this.#forgotten;
-    this.#forgotten = [];
-    return forgotten;
+    return this.#results.forgottenFiles();
   }
 
   /** Walks through all live runs. */
@@ -186,9 +205,11 @@ export class MemoryStore implements Store {
     this.#live.clear();
     this.#held.clear();
     this.#heldBy.clear();
+    this.#holdNext.clear();
     this.#ended.clear();
     this.#dead.clear();
     this.#bytes = 0;
+    this.#released.clear();
     this.#results.clear();
     this.#marks.clear();
   }
@@ -211,14 +232,16 @@ export class MemoryStore implements Store {
   #end(view: RunView, event: RunEvent): void {
     this.#live.delete(view.run);
     const file = ownFileOf(view.run, view.result);
-    if (file !== null) this.#files.set(view.run, file);
+    if (file !== null) this.#results.keepFile(view.run, file);
     const flow = this.#heldBy.get(view.run);
     if (flow !== undefined) return this.#hold(flow, view.run, view);
     const steps = this.#held.get(view.run);
     this.#held.delete(view.run);
     for (const [run, step] of steps ?? []) {
       this.#heldBy.delete(run);
-      if (step === null) continue;
+      if (step === null || this.#passOn(run, step)) continue;
+      // The flow itself goes after its steps.
+      if (!isItem(run)) this.#released.set(run, view.endedAtMs! - 1);
       this.#keep(step);
       this.#disordered = true;
     }
@@ -237,7 +260,9 @@ export class MemoryStore implements Store {
   #keep(view: RunView): void {
     this.#ended.set(view.run, view);
     this.#bytes += bytesOf(view);
-    if (view.result !== null) this.#results.set(view.run, this.#nowMs());
+    if (view.result === null) return;
+    const agesMs = isItem(view.run) ? view.endedAtMs! : (this.#released.get(view.run) ?? this.#nowMs());
+    this.#results.count(view.run, agesMs);
   }
 
   #hold(flow: string, run: string, view: RunView | null): void {
@@ -255,15 +280,35 @@ export class MemoryStore implements Store {
     if (flow === undefined) return;
     this.#heldBy.delete(run);
     this.#held.get(flow)?.delete(run);
-    this.#forgetFile(run);
+    this.#holdNext.delete(run);
+    this.#results.forgetFile(run);
   }
 
   /** The step of an earlier flow run is kept for this one. */
   #adopt(flow: string, run: string): void {
+    if (this.#heldStep(run) !== null) {
+      this.#holdNext.set(run, [...this.#nextOf(run), flow]);
+      return;
+    }
     const view = this.#ended.get(run);
     if (view === undefined || view.flow === null) return;
     this.#drop(run, view);
-    this.#hold(flow, run, { ...view, flow });
+    this.#hold(flow, run, view);
+  }
+
+  /** False: nobody else takes it over. */
+  #passOn(run: string, step: RunView): boolean {
+    const left = this.#nextOf(run);
+    const next = left.shift();
+    if (left.length > 0) this.#holdNext.set(run, left);
+    else this.#holdNext.delete(run);
+    if (next === undefined) return false;
+    this.#hold(next, run, step);
+    return true;
+  }
+
+  #nextOf(run: string): string[] {
+    return this.#holdNext.get(run)?.filter((flow) => this.#live.has(flow)) ?? [];
   }
 
   #heldStep(run: string): RunView | null {
@@ -277,72 +322,52 @@ export class MemoryStore implements Store {
   /** The oldest first again, as they are forgotten. */
   #setInOrder(): void {
     this.#disordered = false;
-    const views = [...this.#ended.values()].sort((a, b) => a.endedAtMs! - b.endedAtMs!);
-    const results = new Map(this.#results);
+    const agedMs = ({ run, endedAtMs }: RunView) => this.#released.get(run) ?? endedAtMs!;
+    const views = [...this.#ended.values()].sort(
+      (a, b) => agedMs(a) - agedMs(b) || a.createdAtMs - b.createdAtMs,
+    );
     this.#ended.clear();
-    this.#results.clear();
-    for (const view of views) {
-      this.#ended.set(view.run, view);
-      const atMs = results.get(view.run);
-      if (atMs !== undefined) this.#results.set(view.run, atMs);
-    }
+    for (const view of views) this.#ended.set(view.run, view);
+    this.#results.setInOrder(this.#ended.keys());
   }
 
   #forgetOld(): void {
-    const { runs, results, resultTtlMs, maxBytes } = this.#retention;
-    const eldest = this.#nowMs() - resultTtlMs;
+    const { runs, maxBytes } = this.#retention;
     if (this.#disordered) this.#setInOrder();
-    let filesBeyond = this.#files.size === 0 ? 0 : this.#filesBeyond();
-    for (const [run, atMs] of this.#results) {
-      const isBeyond = this.#results.size > results || atMs < eldest;
-      const file = this.#files.get(run);
-      if (!isBeyond && filesBeyond <= 0) break;
-      // A result in the journal makes no room among the files.
-      if (!isBeyond && file === undefined) continue;
-      filesBeyond -= file?.bytes ?? 0;
-      this.#results.delete(run);
-      this.#forgetFile(run);
-      const view = this.#ended.get(run);
-      if (view === undefined) continue;
-      const shorter = { ...view, result: null };
-      this.#bytes += bytesOf(shorter) - bytesOf(view);
-      this.#ended.set(run, shorter);
-    }
     for (const run of this.#ended.keys()) {
-      const beyond = this.#ended.size - this.#dead.size > runs;
-      if (!beyond && this.#bytes <= maxBytes) break;
-      // A letter goes by the bound in bytes only: in memory that one holds for all.
-      if (this.#dead.has(run) && this.#bytes <= maxBytes) continue;
+      if (this.#ended.size - this.#dead.size <= runs) break;
+      if (!this.#dead.has(run)) this.#forget(run);
+    }
+    for (const run of this.#results.beyond(this.#nowMs())) this.#shorten(run);
+    // A letter goes by the bound in bytes only: in memory that one holds for all.
+    for (const run of this.#ended.keys()) {
+      if (this.#bytes <= maxBytes) break;
       this.#forget(run);
     }
+  }
+
+  /** Its result is forgotten. */
+  #shorten(run: string): void {
+    const view = this.#ended.get(run);
+    if (view === undefined) return;
+    const shorter = { ...view, result: null };
+    this.#bytes += bytesOf(shorter) - bytesOf(view);
+    this.#ended.set(run, shorter);
   }
 
   #forget(run: string): void {
     const view = this.#ended.get(run);
     if (view === undefined) return;
     this.#drop(run, view);
-    this.#forgetFile(run);
+    this.#results.forgetFile(run);
   }
 
   #drop(run: string, view: RunView): void {
     this.#bytes -= bytesOf(view);
     this.#ended.delete(run);
     this.#dead.delete(run);
-    this.#results.delete(run);
-  }
-
-  #forgetFile(run: string): void {
-    const file = this.#files.get(run);
-    if (file === undefined) return;
-    this.#files.delete(run);
-    this.#forgotten.push(file.name);
-  }
-
-  /** Of results that are not held, the newest that fit stay. */
-  #filesBeyond(): number {
-    let bytes = 0;
-    for (const run of this.#results.keys()) bytes += this.#files.get(run)?.bytes ?? 0;
-    return bytes - this.#retention.fileBytes;
+    this.#released.delete(run);
+    this.#results.uncount(run);
   }
 }
 

@@ -150,6 +150,8 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(store.flowSteps(envelope.body));
       case 'results':
         return answer.ok({ results: store.results(envelope.body.runs) });
+      case 'kept-results':
+        return answer.ok({ runs: store.keptResults(envelope.body.runs) });
       case 'result-part':
         return answer.ok(this.#inResult(envelope.body.file, (value) => partOf(value, envelope.body.path)));
       case 'judge-result': {

@@ -46,6 +46,8 @@ export interface Store {
   letters(after: number): StoreMessages['letters']['reply'];
   flowSteps(place: StepsPlace): StoreMessages['flow-steps']['reply'];
   results(runs: readonly string[]): readonly (string | null)[];
+  /** Those whose result is kept. */
+  keptResults(runs: readonly string[]): readonly string[];
   mount(body: StoreMessages['mount']['body']): readonly number[];
   /** Of every task, also where its runs have been forgotten. */
   lastEnds(): readonly LastEnd[];
@@ -64,6 +66,9 @@ export interface Store {
   /** Idempotent. */
   close(): void;
 }
+
+/** Runs of steps in one answer, about. */
+export const STEPS_PAGE = 1000;
 
 export const Appended = { Applied: 'applied', Known: 'known', Gap: 'gap' } as const;
 export type Appended = (typeof Appended)[keyof typeof Appended];

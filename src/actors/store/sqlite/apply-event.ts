@@ -56,7 +56,8 @@ function insert(event: RunEvent, connection: Connection): boolean {
   }
   keepFile(event, connection);
   for (const run of event.adopts ?? []) {
-    holdSteps(connection.statements.adoptStep.all(event.run, run), connection, -1);
+    connection.statements.addHold.run(event.run, run);
+    holdSteps(connection.statements.holdStep.all(run), connection, -1);
   }
   if (isTerminal(event.state)) countEnd(event, connection);
   return true;
@@ -135,7 +136,12 @@ function countEnd(event: RunEvent, connection: Connection): void {
   if (event.flow !== undefined && isHeld(event.run, connection)) return;
   bounds.count(event.dead === true ? 0 : 1, event.result == null ? 0 : 1);
   if (bounds.holds && event.flow === undefined) {
-    holdSteps(statements.releaseSteps.all(event.run), connection, 1);
+    // The flow itself goes after its steps.
+    const agesMs = Math.floor(event.atMs) - 1;
+    holdSteps(statements.releaseSteps.all(agesMs, event.run), connection, 1);
+    for (const { run } of statements.dropHolds.all(event.run)) {
+      holdSteps(statements.releaseStep.all(agesMs, run!), connection, 1);
+    }
   }
   if (event.mark !== undefined && (event.state === 'success' || event.state === 'failed')) {
     marks.add(event.task, event.mark);

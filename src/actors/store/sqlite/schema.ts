@@ -93,4 +93,24 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN file_bytes INTEGER;
   CREATE INDEX runs_files ON runs (ended_ms) WHERE file IS NOT NULL;
   `,
+  `
+  CREATE TABLE holds (           -- runs of steps that another run of their flow takes over: not forgotten while it lives
+    run TEXT NOT NULL,
+    flow TEXT NOT NULL,
+    PRIMARY KEY (run, flow)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX holds_flow ON holds (flow);
+  `,
+  `
+  ALTER TABLE runs ADD COLUMN released_ms INTEGER;  -- of a step that was held: the end of the flow by which it was
+  -- It is forgotten as one that ended then; null: it is not over.
+  ALTER TABLE runs ADD COLUMN aged_ms INTEGER
+    GENERATED ALWAYS AS (max(ended_ms, coalesce(released_ms, 0))) VIRTUAL;
+  -- 1: of an item of a list, as its id says.
+  ALTER TABLE runs ADD COLUMN item INTEGER GENERATED ALWAYS AS (substr(run, -1) = ']') VIRTUAL;
+  DROP INDEX runs_over;
+  CREATE INDEX runs_over ON runs (aged_ms) WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0;
+  DROP INDEX runs_results;
+  CREATE INDEX runs_results ON runs (item DESC, aged_ms) WHERE result IS NOT NULL AND held = 0;
+  `,
 ];

@@ -18,7 +18,7 @@ import type {
   StoreMessages,
   StoreOpening,
 } from '../../protocol.ts';
-import { Appended, type Retention, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
+import { Appended, type Retention, STEPS_PAGE, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
 import { applyEvent, type Connection } from './apply-event.ts';
 import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
@@ -34,8 +34,6 @@ export interface SqliteStoreOptions extends OpenJournalOptions {
   readonly retention: Retention;
 }
 
-/** Steps in one page. */
-const STEPS_PAGE = 1000;
 /** Free pages given back in one rest: 4 MB. */
 const REST_PAGES = 1024;
 
@@ -192,6 +190,10 @@ export class SqliteStore implements Store {
     );
   }
 
+  keptResults(runs: readonly string[]): readonly string[] {
+    return this.#asked(({ statements }) => runs.filter((run) => statements.hasResult.get(run) !== undefined));
+  }
+
   mount({ atMs, schedules }: StoreMessages['mount']['body']): readonly number[] {
     return this.#asked(() => {
       const { statements } = this.#begun();
@@ -298,6 +300,7 @@ export class SqliteStore implements Store {
 
   #connect(database: Database): Connection {
     const statements = prepareStatements(database);
+    statements.dropLostHolds.run();
     statements.releaseLost.run();
     const { retention, nowMs } = this.#options;
     const bounds = new JournalBounds(statements, retention, nowMs);

@@ -64,20 +64,35 @@ export const SQL = {
   /** run */
   held: 'SELECT held FROM runs WHERE run = ?',
   anyHeld: 'SELECT 1 AS found FROM runs WHERE held = 1 LIMIT 1',
-  /** flow → what is counted of each */
-  releaseSteps: `UPDATE runs SET held = 0 WHERE flow = ? AND held = 1
+  /** The moment from which it ages if it is no item, flow → what is counted of each */
+  releaseSteps: `UPDATE runs SET held = 0, released_ms = CASE item WHEN 0 THEN ? END
+    WHERE flow = ? AND held = 1 AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run)
     RETURNING ended_ms IS NOT NULL AS over, result IS NOT NULL AS kept`,
+  /** flow → run */
+  dropHolds: 'DELETE FROM holds WHERE flow = ? RETURNING run',
+  /** The moment from which it ages, run → what is counted of it, if nobody else holds it */
+  releaseStep: `UPDATE runs SET held = 0, released_ms = ?
+    WHERE run = ? AND held = 1 AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run)
+    AND NOT EXISTS (SELECT 1 FROM runs AS own WHERE own.run = runs.flow AND own.ended_ms IS NULL)
+    RETURNING ended_ms IS NOT NULL AS over, result IS NOT NULL AS kept`,
+  /** By flows that are not there, or over. */
+  dropLostHolds: 'DELETE FROM holds WHERE flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)',
   /** Of flows that are not there, or over. */
-  releaseLost: `UPDATE runs SET held = 0
-    WHERE held = 1 AND flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)`,
+  releaseLost: `UPDATE runs SET held = 0 WHERE held = 1 AND run NOT IN (SELECT run FROM holds)
+    AND flow NOT IN (SELECT run FROM runs WHERE ended_ms IS NULL)`,
   /** flow, run */
-  adoptStep: `UPDATE runs SET flow = ?, held = 1 WHERE run = ? AND flow IS NOT NULL AND held = 0 AND dead = 0
-    AND ended_ms IS NOT NULL RETURNING result IS NOT NULL AS kept`,
+  addHold: `INSERT OR IGNORE INTO holds (flow, run)
+    SELECT ?, run FROM runs WHERE run = ? AND flow IS NOT NULL AND dead = 0 AND ended_ms IS NOT NULL`,
+  /** run → what is counted of it, if nobody holds it yet */
+  holdStep: `UPDATE runs SET held = 1 WHERE run = ? AND held = 0
+    AND EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run) RETURNING result IS NOT NULL AS kept`,
   /** flow, position after which they come, limit */
   flowSteps: `SELECT rowid AS position, run, flow, state, started_ms, ended_ms, error FROM runs
     WHERE flow = ? AND held = 1 AND rowid > ? ORDER BY rowid LIMIT ?`,
   /** run */
   result: 'SELECT result FROM runs WHERE run = ?',
+  /** run */
+  hasResult: 'SELECT 1 AS found FROM runs WHERE run = ? AND result IS NOT NULL',
 
   /** run */
   show: `SELECT ${VIEW} FROM runs WHERE run = ?`,
@@ -103,22 +118,23 @@ export const SQL = {
   countResults: 'SELECT count(*) AS n FROM runs WHERE result IS NOT NULL AND held = 0',
   /** How many */
   forgetOldest: `DELETE FROM runs WHERE rowid IN
-    (SELECT rowid FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
+    (SELECT rowid FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0 ORDER BY aged_ms, rowid LIMIT ?)`,
   /** Bytes: of all but the newest that fit. */
   forgetBeyondBytes: `DELETE FROM runs WHERE rowid IN (SELECT id FROM (
       SELECT rowid AS id, sum(200 + length(run) + coalesce(length(input), 0) + coalesce(length(result), 0)
         + coalesce(length(error), 0) + coalesce(length(attempts), 0) + coalesce(length(note), 0))
-        OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
+        OVER (ORDER BY aged_ms DESC, rowid DESC) AS total
       FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0) WHERE total > ?)`,
-  /** How many */
+  /** How many. Those of items, which nobody takes over, before all others. */
   forgetResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN
-    (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0 ORDER BY ended_ms, rowid LIMIT ?)`,
-  /** ended_ms before which a result is too old */
+    (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0
+      ORDER BY item DESC, aged_ms, rowid LIMIT ?)`,
+  /** aged_ms before which a result is too old. Both kinds are named for the index. */
   forgetOldResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL
-    WHERE result IS NOT NULL AND held = 0 AND ended_ms < ?`,
+    WHERE result IS NOT NULL AND held = 0 AND item IN (0, 1) AND aged_ms < ?`,
   /** Bytes: of all files but those of the newest results that fit. */
   forgetBeyondFileBytes: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN (SELECT id FROM (
-      SELECT rowid AS id, sum(file_bytes) OVER (ORDER BY ended_ms DESC, rowid DESC) AS total
+      SELECT rowid AS id, sum(file_bytes) OVER (ORDER BY item, aged_ms DESC, rowid DESC) AS total
       FROM runs WHERE file IS NOT NULL AND held = 0) WHERE total > ?)`,
   files: 'SELECT file FROM runs WHERE file IS NOT NULL',
   forgottenFiles: 'SELECT file FROM forgotten_files',
