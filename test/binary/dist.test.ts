@@ -63,7 +63,7 @@ test('each part holds what it is for and nothing of the others', () => {
   const absent: Readonly<Record<string, readonly string[]>> = {
     main: ['yaml', 'cron-parser', 'piscina', 'pino', 'main/config', 'workers/files'],
     config: ['luxon', 'piscina', 'pino'],
-    daemon: ['yaml', 'cron-parser', 'pino', 'main/config', 'workers/handlers', 'workers/processes'],
+    daemon: ['yaml', 'cron-parser', 'pino', 'main/config', 'workers/handlers'],
     flows: ['yaml', 'cron-parser', 'piscina', 'pino', 'main/config'],
     host: ['yaml', 'cron-parser', 'piscina', 'thread-stream'],
     'cpu-worker': ['yaml', 'cron-parser', 'pino'],
