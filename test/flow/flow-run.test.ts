@@ -146,9 +146,9 @@ test('F1: a run that was cancelled or skipped, or whose task is removed, ends it
 });
 
 test('F1: a flow that is stopped cancels what runs, starts nothing more, and ends when that has ended', () => {
-  for (const [reason, over] of [
-    ['flow-cancelled', 'over cancelled cancelled null'],
-    ['flow-timed-out', 'over failed timed-out 1'],
+  for (const [reason, first, over] of [
+    ['flow-cancelled', 'ended 0 success done', 'over cancelled cancelled null'],
+    ['flow-timed-out', 'ended 0 cancelled flow-timed-out', 'over failed timed-out 0'],
   ] as const) {
     const flow = new FlowRun(graphOf(step('a'), step('b'), step('c', ['a'], { onUpstreamFailure: 'run' })));
     flow.begin();
@@ -159,10 +159,45 @@ test('F1: a flow that is stopped cancels what runs, starts nothing more, and end
     ]);
     assert.deepEqual(flow.apply({ kind: 'stop', reason: 'flow-cancelled' }), []);
     assert.equal(flow.stopping, reason);
-    assert.deepEqual(textsOf(flow.apply(succeeded(0))), ['ended 0 success done']);
+    assert.deepEqual(textsOf(flow.apply(succeeded(0))), [first]);
     const last = textsOf(flow.apply({ kind: 'cancelled', step: 1, item: null }));
     assert.deepEqual(last, [`ended 1 cancelled ${reason}`, over]);
   }
+});
+
+test('F1: whatever comes of the steps after the timeout of the flow, it has timed out', () => {
+  const each = { concurrency: 1, onFailure: 'stop' } as const;
+  const list = graphOf(step('a', [], { each }));
+  const listed: FlowEvent = { kind: 'listed', step: 0, items: 1 };
+  const cases: [FlowEvent, string][] = [
+    [succeeded(0), 'ended 0 cancelled flow-timed-out'],
+    [failed(0), 'ended 0 failed run-failed'],
+    [{ kind: 'skipped', step: 0, item: null, detail: null }, 'ended 0 skipped run-skipped'],
+    [{ kind: 'cancelled', step: 0, item: null }, 'ended 0 cancelled flow-timed-out'],
+  ];
+  for (const [event, ended] of cases) {
+    for (const graph of [graphOf(step('a')), list]) {
+      const isList = graph === list;
+      const flow = new FlowRun(graph);
+      flow.begin();
+      if (isList) flow.apply(listed);
+      assert.deepEqual(flow.atWork, [0]);
+      flow.apply({ kind: 'stop', reason: 'flow-timed-out' });
+      const [first, over] = textsOf(flow.apply(isList ? ({ ...event, item: 0 } as FlowEvent) : event));
+      assert.equal(first, isList ? 'ended 0 cancelled flow-timed-out' : ended);
+      assert.equal(over, 'over failed timed-out 0');
+    }
+  }
+});
+
+test('F3: a flow taken up after its timeout knows which steps were at work when it came', () => {
+  const graph = graphOf(step('a'), step('b'));
+  const flow = new FlowRun(graph, { stopping: 'flow-timed-out', late: [1] });
+  assert.deepEqual(textsOf(flow.sweep({ run: () => seenAs('success'), items: () => null })), [
+    'ended 0 success done',
+    'ended 1 cancelled flow-timed-out',
+    'over failed timed-out 1',
+  ]);
 });
 
 test('F2: the sweep starts what was not started, ends what has ended, and fails what is gone', () => {

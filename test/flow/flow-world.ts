@@ -51,6 +51,8 @@ export class FlowWorld implements SeenRuns {
   flow: FlowRun;
   /** Asked to stop, and kept by the store. */
   stopping: StopReason | null = null;
+  /** Steps at work when the timeout came, kept with it. */
+  late: readonly number[] = [];
   ends: FlowEnd[] = [];
   stepEnds = new Map<number, string>();
   crashes = 0;
@@ -68,7 +70,7 @@ export class FlowWorld implements SeenRuns {
 
   get #flowOptions(): FlowRunOptions {
     const { takenOver } = this.#options;
-    return { stopping: this.stopping, ...(takenOver === undefined ? {} : { takenOver }) };
+    return { stopping: this.stopping, late: this.late, ...(takenOver === undefined ? {} : { takenOver }) };
   }
 
   run(step: number, item: number | null): SeenRun | null {
@@ -115,6 +117,10 @@ export class FlowWorld implements SeenRuns {
 
   #stop(): void {
     this.stopping = this.#choose(2) === 0 ? 'flow-cancelled' : 'flow-timed-out';
+    if (this.stopping === 'flow-timed-out') {
+      const isAtWork = (one: number) => ['ready', 'running'].includes(this.flow.stateOf(one));
+      this.late = [...this.graph.steps.keys()].filter(isAtWork);
+    }
     this.#carryOut(this.flow.apply({ kind: 'stop', reason: this.stopping }));
   }
 

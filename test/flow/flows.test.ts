@@ -1,7 +1,7 @@
 /** Flows with their runs and a store: what is started, what is kept, what a daemon after takes up. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { taskSpec } from '../runs/runs-setup.ts';
+import { FakeAnswer, taskSpec } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
@@ -129,6 +129,35 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.equal(rig.view(run)?.error?.code, 'timeout');
     });
 
+    test('a step that ends well after the timeout of its flow is no success, nor is the flow, nor is it taken over', async (t) => {
+      const steps = [
+        step('early'),
+        step('late', { dependsOn: ['early'] }),
+        step('last', { dependsOn: ['late'] }),
+      ];
+      const rig = rigOf(t, kind, { flows: [flowDefinition(steps, { timeoutMs: 60_000 })] });
+      const run = await rig.start();
+      rig.finish(`${run}/early`);
+      await rig.settle();
+      await rig.clock.advance(61_000);
+      await rig.settle();
+      assert.deepEqual(rig.pool.aborted, [`${run}/late`]);
+      assert.deepEqual(rig.note(run).late, ['late']);
+      rig.result(`${run}/late`, 'what was done by then');
+      await rig.settle();
+      assert.deepEqual(await rig.states(run), [
+        'early success done',
+        'late cancelled flow-timed-out',
+        'last cancelled flow-timed-out',
+      ]);
+      const { state, error } = rig.view(run)!;
+      assert.deepEqual([state, error?.code], ['failed', 'timeout']);
+      assert.match(error!.message, /longer than its timeout, with step late not over/);
+      await rig.flows.rerun({ run, choice: { kind: 'failed' } }, new FakeAnswer());
+      await rig.settle();
+      assert.deepEqual(rig.held, ['late']);
+    });
+
     test('a list has a run for each item, so many at a time', async (t) => {
       const each = { list: '{{ steps.pull.result }}', concurrency: 2, onFailure: 'continue' } as const;
       const steps = [step('pull'), step('one', { dependsOn: ['pull'], each, with: { id: '{{ item.id }}' } })];
@@ -187,7 +216,6 @@ for (const kind of ['memory', 'sqlite'] as const) {
       await rig.settle();
       rig.fail(`${first}/check`);
       await rig.settle();
-      const { FakeAnswer } = await import('../runs/runs-setup.ts');
       const answer = new FakeAnswer();
       await rig.flows.rerun({ run: first, choice: { kind: 'failed' } }, answer);
       await rig.settle();
@@ -320,6 +348,36 @@ test('a daemon after goes on with a flow where it stood', async (t) => {
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
   assert.deepEqual(await rig.states(run), ['pull success done', 'check success done', 'sum success done']);
+});
+
+test('a flow whose steps were over in time has not timed out, however long no daemon was there to see it', async (t) => {
+  const rig = rigOf(t, 'sqlite', {
+    flows: [flowDefinition([step('only')], { timeoutMs: 60_000 })],
+    isLost: () => true,
+  });
+  const run = await rig.start();
+  rig.finish(`${run}/only`);
+  await rig.settle();
+  assert.equal(rig.view(run)?.state, 'running');
+  await rig.flows.destroy();
+  await rig.clock.advance(90_000);
+  await rig.crash();
+  assert.equal(rig.view(run)?.state, 'success');
+});
+
+test('a flow whose timeout passed while no daemon was there begins no step more', async (t) => {
+  const rig = rigOf(t, 'sqlite', {
+    flows: [flowDefinition(CHAIN, { timeoutMs: 60_000 })],
+    isLost: () => true,
+  });
+  const run = await rig.start();
+  rig.finish(`${run}/pull`);
+  await rig.settle();
+  await rig.flows.destroy();
+  await rig.clock.advance(90_000);
+  await rig.crash();
+  assert.equal(rig.view(run)?.error?.code, 'timeout');
+  assert.ok(!rig.pool.taken.some(({ run: taken }) => taken.endsWith('/check')));
 });
 
 test('a flow that was being stopped stays so', async (t) => {

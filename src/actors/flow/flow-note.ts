@@ -11,6 +11,8 @@ export interface FlowNote {
   /** When it began, wall time. */
   sinceMs?: number;
   stop?: StopReason;
+  /** Steps that were at work when its timeout came. */
+  late?: readonly string[];
   /** How long the list of a step is, by its name. */
   lists?: Record<string, number>;
   /** Why a step failed, where that does not follow from its runs; null: its result was as expected. By its name. */

@@ -34,6 +34,8 @@ export interface FlowRunOptions {
   readonly takenOver?: ReadonlyMap<number, string>;
   /** It was being stopped when the daemon before ended. */
   readonly stopping?: StopReason | null;
+  /** Steps that were at work when its timeout came. */
+  readonly late?: Iterable<number> | undefined;
 }
 
 export class FlowRun {
@@ -42,6 +44,8 @@ export class FlowRun {
   /** Null while no step has a list in work. */
   #lists: ListSteps | null = null;
   #stopping: StopReason | null;
+  /** Steps that were at work when the timeout came: what comes of them came too late. Null: it has not come. */
+  #late: Set<number> | null;
   #end: FlowEnd | null = null;
   /** Steps that have ended within this event and whose downstream is still to be told. */
   readonly #told: number[] = [];
@@ -49,10 +53,11 @@ export class FlowRun {
   #sweeping = false;
   #effects: FlowEffect[] = [];
 
-  constructor(graph: FlowGraph, { takenOver, stopping = null }: FlowRunOptions = {}) {
+  constructor(graph: FlowGraph, { takenOver, stopping = null, late }: FlowRunOptions = {}) {
     this.graph = graph;
     this.#steps = new StepTable(graph);
     this.#stopping = stopping;
+    this.#late = late === undefined ? null : new Set(late);
     for (const [step, result] of takenOver ?? []) {
       this.#steps.keepResult(step, result);
       this.#steps.end({ step, state: 'success', reason: 'taken-over' });
@@ -101,6 +106,11 @@ export class FlowRun {
 
   get stopping(): StopReason | null {
     return this.#stopping;
+  }
+
+  /** Steps that have begun, as far as it is known, or are about to. */
+  get atWork(): readonly number[] {
+    return [...this.graph.steps.keys()].filter((step) => this.#steps.isOpen(step));
   }
 
   apply(event: FlowEvent): readonly FlowEffect[] {
@@ -153,6 +163,7 @@ export class FlowRun {
         return this.#began(step);
       case 'succeeded':
         this.#began(step);
+        if (this.#isLate(step)) return this.#over({ step, state: 'cancelled', reason: 'flow-timed-out' });
         this.#steps.keepResult(step, event.result);
         return this.#over({ step, state: 'success', reason: 'done' });
       case 'failed':
@@ -169,6 +180,11 @@ export class FlowRun {
       default:
         return assertNever(event, 'event of a step');
     }
+  }
+
+  /** As with the timeout of a run, an end after it is no success: a handler that is told to stop may return what it has. */
+  #isLate(step: number): boolean {
+    return this.#late?.has(step) === true;
   }
 
   #began(step: number): void {
@@ -217,6 +233,7 @@ export class FlowRun {
       over: (ending) => this.#over(ending),
       start: (step) => this.#start(step),
       stopping: () => this.#stopping,
+      isLate: (step) => this.#isLate(step),
     });
     return this.#lists;
   }
@@ -225,6 +242,7 @@ export class FlowRun {
   #stop(reason: StopReason): void {
     if (this.#stopping !== null) return;
     this.#stopping = reason;
+    if (reason === 'flow-timed-out') this.#late = new Set(this.atWork);
     for (let step = 0; step < this.graph.size; step++) {
       const state = this.stateOf(step);
       if (state === 'pending') this.#over({ step, state: 'cancelled', reason });

@@ -75,7 +75,7 @@ export function flowEndText({ state, reason, step }: FlowEnd, graph: FlowGraph):
     case 'done':
       return state;
     case 'timed-out':
-      return `${state}: the flow took longer than its timeout, with step ${name} not over`;
+      return `${state}: the flow took longer than its timeout${step === null ? '' : `, with step ${name} not over`}`;
     case 'step-failed':
       return `${state}: step ${name} failed`;
     case 'cancelled':

@@ -131,6 +131,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         live.run ??= this.#made(live);
         this.#carryOut(live, live.run.sweep(seen), isTakenUp);
         if (isTakenUp) live.foundEarly(seen);
+        if (live.isOverdue) this.#stop(live.id, 'flow-timed-out');
         this.#plan();
       },
     });
@@ -363,8 +364,9 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       }
       // A step of the wall clock does not end it; what went by while no daemon was there is told by that clock alone.
       const passedMs = Math.max(0, clock.wallMs() - sinceMs);
-      const dueMono = clock.monoMs() + Math.max(0, flow.timeoutMs - passedMs);
-      live.deadline = this.#deadlines.schedule(dueMono, live.id);
+      const leftMs = flow.timeoutMs - passedMs;
+      if (leftMs > 0) live.deadline = this.#deadlines.schedule(clock.monoMs() + leftMs, live.id);
+      else live.isOverdue = true;
     }
     if (!isNew || !this.#guards.knows(flow)) return this.#takeUp.add(live);
     live.run = this.#made(live);
@@ -389,12 +391,21 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       note.took = Object.fromEntries([...takenOver].map(([step, run]) => [graph.nameOf(step), run]));
       this.#keep(live);
     }
-    return new FlowRun(graph, { takenOver, stopping: note.stop ?? null });
+    const late = note.late?.map((step) => graph.indexOf(step));
+    return new FlowRun(graph, { takenOver, stopping: note.stop ?? null, late });
   }
 
   #stop(id: string, reason: StopReason): void {
     const live = this.#live.get(id);
     if (live === undefined) return;
+    if (reason === 'flow-timed-out' && live.note.stop === undefined) {
+      const { run, flow } = live;
+      if (run === null) {
+        live.isOverdue = true;
+        return;
+      }
+      live.note.late = run.atWork.map((step) => flow.graph.nameOf(step));
+    }
     this.#tell(live, { kind: 'stop', reason: this.#keepStop(id, reason) });
   }
 

@@ -22,6 +22,8 @@ export interface ListStepsPorts {
   /** Its list is not known: asks for it, or ends it where nothing begins any more. */
   readonly start: (step: number) => void;
   readonly stopping: () => StopReason | null;
+  /** It was at work when the timeout of the flow came. */
+  readonly isLate: (step: number) => boolean;
 }
 
 export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'failed'>;
@@ -151,7 +153,8 @@ export class ListSteps {
     }
     if (!fan.isOver) return;
     const stopping = this.#ports.stopping();
-    if (fan.succeeded === fan.size) return this.#over({ step, state: 'success', reason: 'done' });
+    if (fan.succeeded === fan.size && !this.#ports.isLate(step))
+      return this.#over({ step, state: 'success', reason: 'done' });
     if (stopping !== null) return this.#over({ step, state: 'cancelled', reason: stopping });
     const first = `the first is item ${fan.firstFailed + 1}`;
     this.#steps.keepDetail(step, `${fan.failed} of ${fan.size} items did not succeed, ${first}`);

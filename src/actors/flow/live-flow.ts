@@ -50,6 +50,8 @@ export class LiveFlow {
   /** Null: what its steps have come to is still to be asked for. */
   run: FlowRun | null = null;
   deadline: TimerHandle | null = null;
+  /** Its timeout came before it was known what its steps have come to: they may be over since long. */
+  isOverdue = false;
   /** Ids of runs that are wanted and not made yet, and of steps whose list is being found. */
   readonly starting = new Set<string>();
   /** Steps with items that failed without a run. */
