@@ -5,6 +5,7 @@ import {
   type FlowGraph,
   FlowRun,
   flowDot,
+  flowEndReason,
   flowEndText,
   flowLines,
   flowMermaid,
@@ -174,9 +175,31 @@ test('every reason and every end has words', () => {
     assert.equal(stepReasonText(one(reason), daily) === '', reason === 'done', reason);
   }
   assert.equal(stepReasonText(one('upstream'), daily), 'pull_order did not succeed');
+});
+
+test('the end of a flow says why the step that decided it ended as it did, whatever the reason', () => {
+  const of = (reason: StepReason, detail: string | null = null) => ({
+    graph: daily,
+    run: { reasonOf: () => reason, causeOf: () => 0, detailOf: () => detail },
+  });
+  const failed = { state: 'failed', reason: 'step-failed', step: 2 } as const;
+  for (const reason of Object.values(StepReasons)) {
+    const said = stepReasonText({ reason, cause: 0, detail: 'a, not b' }, daily);
+    assert.equal(
+      flowEndReason(failed, of(reason, 'a, not b')),
+      `step check-order failed${said && `: ${said}`}`,
+    );
+  }
   assert.equal(
-    flowEndText({ state: 'failed', reason: 'step-failed', step: 2 }, daily),
-    'failed: step check-order failed',
+    flowEndText(failed, of('not-expected', 'result: expected 2 rows')),
+    'failed: step check-order failed: not as expected: result: expected 2 rows',
   );
-  assert.equal(flowEndText({ state: 'success', reason: 'done', step: null }, daily), 'success');
+  assert.equal(
+    flowEndText({ state: 'failed', reason: 'step-skipped', step: 2 }, of('run-skipped', 'no room')),
+    'failed: step check-order did not run: its run was skipped: no room',
+  );
+  for (const state of ['success', 'cancelled'] as const) {
+    const reason = state === 'success' ? 'done' : 'cancelled';
+    assert.equal(flowEndText({ state, reason, step: null }, of('done')), state);
+  }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  FAILURE_FIELDS,
   FLOW_FIELDS,
   FlowEndReason,
   ItemFailurePolicy,
@@ -52,5 +53,6 @@ test('bounds are those of the code', () => {
   assert.ok(one.includes(`${MAX_TEMPLATE_DEPTH} levels of a \`with:\`, ${MAX_PATH_STEPS} steps of a path`));
   assert.ok(one.includes(`${MAX_FILLED_LENGTH / 1024} KiB of input`));
   assert.equal(MAX_FILLED_LENGTH, PAYLOAD_LIMIT);
-  for (const field of FLOW_FIELDS) assert.ok(text.includes(`\`{{ flow.${field} }}\``));
+  for (const field of [...FLOW_FIELDS, ...FAILURE_FIELDS])
+    assert.ok(text.includes(`\`{{ flow.${field} }}\``));
 });

@@ -79,19 +79,30 @@ for (const kind of ['memory', 'sqlite'] as const) {
     });
 
     test('a failed step skips what is behind it, and the flow has failed; its failure task runs', async (t) => {
-      const onFailure = { task: 'tell', with: { run: '{{ flow.run }}' } };
+      const onFailure = {
+        task: 'tell',
+        with: { run: '{{ flow.run }}', of: '{{ flow.failed_step }}', why: '! {{ flow.error }}' },
+      };
       const rig = rigOf(t, kind, { flows: [flowDefinition(CHAIN, { onFailure })] });
       const run = await rig.start();
       rig.fail(`${run}/pull`);
       await rig.settle();
       assert.equal(rig.view(run)?.state, 'failed');
-      assert.deepEqual(rig.view(run)?.error, { code: 'flow-failed', message: 'failed: step pull failed' });
+      assert.deepEqual(rig.view(run)?.error, {
+        code: 'flow-failed',
+        message: 'step pull failed: no luck',
+        cause: { code: 'handler-failed', message: 'no luck' },
+      });
+      assert.equal((await rig.show(run)).end, 'failed: step pull failed: no luck');
       assert.deepEqual(await rig.states(run), [
         'pull failed run-failed',
         'check skipped upstream',
         'sum skipped upstream',
       ]);
-      assert.deepEqual(rig.pool.taken.at(-1)?.input, JSON.stringify({ run }));
+      assert.deepEqual(
+        rig.pool.taken.at(-1)?.input,
+        JSON.stringify({ run, of: 'pull', why: '! step pull failed: no luck' }),
+      );
       assert.deepEqual(rig.held, [':on_failure']);
       assert.deepEqual(
         rig.runs.deadLetters
@@ -99,6 +110,58 @@ for (const kind of ['memory', 'sqlite'] as const) {
           .map((letter) => letter.run),
         [run],
       );
+    });
+
+    test('why a flow has failed stands in its error, whatever failed, and the error of that run is the cause', async (t) => {
+      const each = { list: '{{ payload.list }}', concurrency: 9, onFailure: 'continue' } as const;
+      const lack = { with: { day: '{{ payload.day }}' } };
+      const cases: [Parameters<typeof step>[1], RegExp, string | null][] = [
+        [{}, /^step a failed: no luck$/, 'no luck'],
+        [
+          { expect: { min_rows: 9 } },
+          /^step a failed: not as expected: result: .* at least 9 rows, got 1$/,
+          null,
+        ],
+        [lack, /^step a failed: no input: expected a value at payload.day, got an object at payload$/, null],
+        [{ each }, /^step a failed: 2 of 3 items/, 'no luck'],
+      ];
+      for (const [more, message, cause] of cases) {
+        const onFailure = { task: 'tell', with: { why: '{{ flow.error }}' } };
+        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a', more)], { onFailure })] });
+        const run = await rig.start('f', { list: [1, 2, 3] });
+        if (more?.each) {
+          rig.fail(`${run}/a[2]`);
+          rig.finish(`${run}/a[1]`, {
+            status: 'failed',
+            error: { code: 'handler-failed', message: 'no luck' },
+          });
+          rig.finish(`${run}/a[0]`);
+        } else if (more?.expect) rig.result(`${run}/a`, [1]);
+        else if (!more?.with) rig.fail(`${run}/a`);
+        await rig.settle();
+        const { error } = rig.view(run)!;
+        assert.match(error!.message, message);
+        assert.deepEqual([error?.code, error?.cause?.message ?? null], ['flow-failed', cause]);
+        assert.equal(rig.pool.taken.at(-1)?.input, JSON.stringify({ why: error!.message }));
+      }
+    });
+
+    test('the error of the first step that failed is the cause, in the order of the graph', async (t) => {
+      const steps = [step('a'), step('b'), step('c', { dependsOn: ['a', 'b'] })];
+      const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });
+      const run = await rig.start();
+      for (const one of ['b', 'a']) {
+        const error = {
+          code: 'handler-failed',
+          message: `no ${one}`,
+          cause: { code: 'internal', message: 'x' },
+        } as const;
+        rig.finish(`${run}/${one}`, { status: 'failed', error });
+        await rig.settle();
+      }
+      const { error } = rig.view(run)!;
+      assert.equal(error?.message, 'step a failed: no a');
+      assert.deepEqual([error?.cause?.message, error?.cause?.cause?.message], ['no a', 'x']);
     });
 
     test('a cancel ends what runs and begins nothing more', async (t) => {
@@ -417,6 +480,21 @@ test('the run of a step that is gone from the config, with its task, is cancelle
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
   assert.equal(rig.runs.unfinished, 0);
+});
+
+test('a daemon after knows the error of a step that failed before it', async (t) => {
+  const rig = rigOf(t, 'sqlite', { flows: [flowDefinition([step('a'), step('b')])] });
+  const run = await rig.start();
+  rig.fail(`${run}/a`);
+  await rig.settle();
+  await rig.crash();
+  rig.finish(`${run}/b`);
+  await rig.settle();
+  assert.deepEqual(rig.view(run)?.error, {
+    code: 'flow-failed',
+    message: 'step a failed: no luck',
+    cause: { code: 'handler-failed', message: 'no luck' },
+  });
 });
 
 test('a flow that is gone from the config is kept, and goes on when it is there again', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  FAILURE_FIELDS,
   fillTemplate,
   fillText,
   isConstant,
@@ -278,4 +279,14 @@ test('a text for a key, and a list for each, are filled alike', () => {
     () => listOf({ ...source, path: ['date'] }, values),
     /expected a list at steps\.pull_order\.result\.date, got "2026-11-29"/,
   );
+});
+
+test('the failure of a flow is known to what runs after it, and to nothing else', () => {
+  for (const field of FAILURE_FIELDS) {
+    assert.match(problemOf(`{{ flow.${field} }}`), /got "flow\.\w+", which only on_failure has$/);
+    const { template, problems } = parseTemplate([`{{ flow.${field} }}`], { ...scope, hasFailure: true });
+    assert.deepEqual(problems, []);
+    const flow = { ...values.flow, failed_step: null, error: 'x' };
+    assert.equal(fillTemplate(template, { ...values, flow }), field === 'error' ? '["x"]' : '[null]');
+  }
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AppConfig } from '../../src/main/library/app-config.ts';
 import { library } from './library.ts';
 
-const { App, ColibriError, ConfigInvalid } = library;
+const { App, ColibriError, ConfigInvalid, RunFailed } = library;
 
 function newApp(t: { after(undo: () => Promise<void>): void }) {
   const app = new App({ store: { kind: 'memory' }, defaults: { maxRetry: 0 } });
@@ -209,18 +209,22 @@ function defineAgain(app: InstanceType<typeof App>): () => Promise<void> {
   const a = app.task({ name: 'a' }, () => calls.push('a'));
   const b = app.task({ name: 'b', dependsOn: [a] }, () => {
     calls.push('b');
-    if (isBroken) throw new Error('no');
+    if (isBroken) throw new Error('no', { cause: new Error('root') });
   });
   const told: unknown[] = [];
   const alarm = app.task({ name: 'alarm' }, (input: unknown, { flow: of }) => {
-    told.push(input, of?.run, of?.payload);
+    told.push(input, of?.run, of?.payload, of?.failedStep, of?.error);
   });
   const flow = app.flow<string>('again', [a, b], { onFailure: { task: alarm } });
   return async () => {
-    await assert.rejects(app.trigger(flow, 'now', { wait: true }));
+    const failed = await app.trigger(flow, 'now', { wait: true }).catch((error: unknown) => error);
+    assert.ok(failed instanceof RunFailed);
     await app.idle();
     const [{ id } = { id: '' }] = await app.runs({ task: flow });
-    assert.deepEqual(told, ['now', id, 'now']);
+    assert.equal(failed.message, `expected run ${id} to succeed, got failed: step b failed: no`);
+    const cause = failed.cause as Error;
+    assert.deepEqual([cause.message, (cause.cause as Error).message], ['no', 'root']);
+    assert.deepEqual(told, ['now', id, 'now', 'b', 'step b failed: no']);
     isBroken = false;
     const again = await app.rerun(id, { failed: true });
     await app.idle();

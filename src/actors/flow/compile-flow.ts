@@ -88,7 +88,7 @@ function compileFailure(
   problems: FlowProblem[],
 ): CompiledFlow['onFailure'] {
   if (onFailure === null) return null;
-  const scope = { steps: new Set<string>(), upstream: new Set<string>(), hasItem: false };
+  const scope = { steps: new Set<string>(), upstream: new Set<string>(), hasItem: false, hasFailure: true };
   const input = new StepCompiler(graph, scope, problems).input(onFailure.with, ['on_failure', 'with']);
   return { task: onFailure.task, input };
 }

@@ -5,6 +5,7 @@
 import { printable } from '../kernel/index.ts';
 import type { FlowEnd, StepReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
+import type { FlowRun } from './flow-run.ts';
 import type { StepState } from './step-states.ts';
 
 /** One step as it is shown. */
@@ -18,6 +19,13 @@ export interface StepShown {
   /** Null: it has not begun. */
   readonly durationMs: number | null;
   readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+}
+
+type ReasonShown = Pick<StepShown, 'reason' | 'cause' | 'detail'>;
+
+export interface EndedFlow {
+  readonly graph: FlowGraph;
+  readonly run: Pick<FlowRun, 'reasonOf' | 'causeOf' | 'detailOf'>;
 }
 
 /** A flow run, or with no steps the flow as the config has it. */
@@ -68,27 +76,38 @@ export function flowLines(flow: FlowShown, options: FlowTextOptions): string[] {
   });
 }
 
-/** `failed: step check_orders failed`, for the end of a flow run. */
-export function flowEndText({ state, reason, step }: FlowEnd, graph: FlowGraph): string {
+/** How a flow run ended: `failed: step check_orders failed: not as expected: …`. */
+export function flowEndText(end: FlowEnd, flow: EndedFlow): string {
+  const why = flowEndReason(end, flow);
+  return why === '' ? end.state : `${end.state}: ${why}`;
+}
+
+/** Why it ended so; nothing where the state says all. */
+export function flowEndReason({ reason, step }: FlowEnd, { graph, run }: EndedFlow): string {
   const name = step === null ? '' : printable(graph.nameOf(step));
+  const said = step === null ? '' : stepReasonText(reasonShown(run, step), graph);
+  const why = said === '' ? '' : `: ${said}`;
   switch (reason) {
     case 'done':
-      return state;
-    case 'timed-out':
-      return `${state}: the flow took longer than its timeout${step === null ? '' : `, with step ${name} not over`}`;
-    case 'step-failed':
-      return `${state}: step ${name} failed`;
     case 'cancelled':
-      return state;
+      return '';
+    case 'timed-out':
+      return `the flow took longer than its timeout${step === null ? '' : `, with step ${name} not over`}`;
+    case 'step-failed':
+      return `step ${name} failed${why}`;
     case 'step-cancelled':
-      return `${state}: the run of step ${name} was cancelled`;
+      return `the run of step ${name} was cancelled`;
     case 'step-skipped':
-      return `${state}: step ${name} did not run`;
+      return `step ${name} did not run${why}`;
   }
 }
 
+function reasonShown(run: EndedFlow['run'], step: number): ReasonShown {
+  return { reason: run.reasonOf(step), cause: run.causeOf(step), detail: run.detailOf(step) };
+}
+
 /** Why a step ended as it did; nothing for one that did what it should. */
-export function stepReasonText(shown: StepShown, graph: FlowGraph): string {
+export function stepReasonText(shown: ReasonShown, graph: FlowGraph): string {
   const { reason, cause, detail } = shown;
   const said = detail === null ? '' : `: ${printable(detail)}`;
   switch (reason) {

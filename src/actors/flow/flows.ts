@@ -37,12 +37,13 @@ import { noteText, parseNote } from './flow-note.ts';
 import { again, shown } from './flow-questions.ts';
 import { FlowRun } from './flow-run.ts';
 import type { FlowStore } from './flow-store.ts';
-import { flowEndText } from './flow-text.ts';
+import { flowEndReason, flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
 import { failureRunId, LiveFlow, stepOfRun } from './live-flow.ts';
 import { NO_RESULTS } from './step-results.ts';
 import { StepStarts, valuesOf } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
+import type { FailureField } from './template-text.ts';
 import { fillTemplate } from './templates.ts';
 
 export interface FlowsOptions {
@@ -524,12 +525,18 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   #over(live: LiveFlow, end: FlowEnd): void {
     const { clock, runs } = this.#options;
     const { flow, note, id } = live;
-    note.end = flowEndText(end, flow.graph);
+    const ended = { graph: flow.graph, run: live.run! };
+    const why = flowEndReason(end, ended);
+    note.end = flowEndText(end, ended);
     note.steps = live.notedSteps();
     if (live.deadline !== null) this.#deadlines.cancel(live.deadline);
     this.#live.delete(id);
     this.#counts.over(flow.name);
-    if (end.state === 'failed') this.#startFailureTask(live);
+    if (end.state === 'failed')
+      this.#startFailureTask(live, {
+        failed_step: end.step === null ? null : flow.graph.nameOf(end.step),
+        error: why,
+      });
     this.#keep(live);
     live.bytes.release();
     const outcome: Outcome = {
@@ -537,19 +544,22 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       attempt: live.attempt,
       status: end.state,
       result: null,
-      error: errorOf(end, note.end),
+      error: errorOf(end, why, live.firstError.of(end.step)),
       durationMs: Math.max(0, clock.wallMs() - live.sinceMs),
       retryable: false,
     };
     runs.outcome(outcome);
   }
 
-  #startFailureTask(live: LiveFlow): void {
+  #startFailureTask(live: LiveFlow, failure: Record<FailureField, string | null>): void {
     const { onFailure } = live.flow;
     if (onFailure === null) return;
+    const values = valuesOf(live, NO_RESULTS);
     try {
       const input =
-        onFailure.input === null ? null : fillTemplate(onFailure.input, valuesOf(live, NO_RESULTS));
+        onFailure.input === null
+          ? null
+          : fillTemplate(onFailure.input, { ...values, flow: { ...values.flow, ...failure } });
       this.#steps.start({
         flow: live.id,
         id: failureRunId(live.id),
@@ -582,8 +592,11 @@ function isStepDone({ run }: LiveFlow, step: number): boolean {
   return run === null || run.reasonOf(step) !== null;
 }
 
-function errorOf({ state, reason }: FlowEnd, message: string): ErrorData | null {
+/** `cause`: the error of the step that decided it; null: its run has none. */
+function errorOf({ state, reason }: FlowEnd, why: string, cause: ErrorData | null): ErrorData | null {
   if (state === 'success') return null;
-  if (state === 'cancelled') return { code: 'cancelled', message };
-  return { code: reason === 'timed-out' ? 'timeout' : 'flow-failed', message };
+  if (state === 'cancelled')
+    return { code: 'cancelled', message: why === '' ? 'the flow was cancelled' : why };
+  if (reason === 'timed-out') return { code: 'timeout', message: why };
+  return { code: 'flow-failed', message: why, ...(cause === null ? {} : { cause }) };
 }

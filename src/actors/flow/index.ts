@@ -41,11 +41,19 @@ export {
 export type { FlowProblem } from './flow-problem.ts';
 export { FlowRun, type FlowRunOptions } from './flow-run.ts';
 export type { FlowStore } from './flow-store.ts';
-export { type FlowShown, flowEndText, flowLines, type StepShown, stepReasonText } from './flow-text.ts';
+export {
+  type FlowShown,
+  flowEndReason,
+  flowEndText,
+  flowLines,
+  type StepShown,
+  stepReasonText,
+} from './flow-text.ts';
 export { Flows, type FlowsOptions } from './flows.ts';
 export { type EarlierStep, stepsTakenOver } from './rerun.ts';
 export { isStepOver, STEP_STATES, STEP_TRANSITIONS, type StepEnd, StepState } from './step-states.ts';
 export {
+  FAILURE_FIELDS,
   FLOW_FIELDS,
   type FlowField,
   parseSource,

@@ -1,9 +1,10 @@
 /** One run of a flow while it lives: its steps, what it keeps in the journal, and the ids of its runs. */
 import type { TimerHandle } from '../delay/index.ts';
 import type { ExecuteOrder } from '../execution.ts';
-import type { FlowStepView } from '../protocol.ts';
+import type { FlowStepView, StoredStep } from '../protocol.ts';
 import type { FlowedRun } from '../runs/index.ts';
 import type { CompiledFlow } from './compile-flow.ts';
+import { FirstError } from './first-error.ts';
 import { type FlowBytes, LiveFlowBytes } from './flow-bytes.ts';
 import type { FlowPlace, SeenRuns } from './flow-events.ts';
 import type { FlowNote, NotedStep } from './flow-note.ts';
@@ -65,6 +66,7 @@ export class LiveFlow {
    */
   readonly early = new Set<number>();
   readonly bytes: LiveFlowBytes;
+  readonly firstError: FirstError;
   readonly #payloadText: string;
   #payload: unknown;
   /** Wall times, by step: began, ended. 0: not yet. */
@@ -83,6 +85,7 @@ export class LiveFlow {
     this.note = parts.note;
     this.due = parts.due;
     this.sinceMs = parts.sinceMs;
+    this.firstError = new FirstError(this.flow.graph);
     this.#times = new Float64Array(this.flow.graph.size * 2);
     this.bytes = new LiveFlowBytes(bytes, { steps: this.flow.graph.size, payload: order.input });
   }
@@ -151,13 +154,19 @@ export class LiveFlow {
     return this.run?.resultOf(step) ?? stepRunId(this.id, this.flow.graph.nameOf(step));
   }
 
-  saw({ step }: FlowPlace, { past }: Pick<FlowedRun, 'past'>): void {
-    this.sawTimes(step, past?.startedAtMs ?? null, past?.endedAtMs ?? null);
+  saw(place: FlowPlace, { state, past }: Pick<FlowedRun, 'state' | 'past'>): void {
+    if (past === null) return;
+    const { error, startedAtMs, endedAtMs } = past;
+    this.sawPast(place, { state, error, startedAtMs, endedAtMs });
   }
 
-  sawTimes(step: number, startedAtMs: number | null, endedAtMs: number | null): void {
+  sawPast(
+    place: FlowPlace,
+    { state, error, startedAtMs, endedAtMs }: Omit<StoredStep, 'run' | 'flow'>,
+  ): void {
+    this.firstError.saw(place, state, error);
     const times = this.#times;
-    const at = step * 2;
+    const at = place.step * 2;
     if (startedAtMs !== null && (times[at] === 0 || startedAtMs < times[at]!)) times[at] = startedAtMs;
     if (endedAtMs !== null && endedAtMs > times[at + 1]!) times[at + 1] = endedAtMs;
   }

@@ -198,7 +198,7 @@ export class TakeUp {
         const run = steps.find(id);
         if (run !== null) live.saw(place, run);
         const row = run === null ? (stored.get(id) ?? null) : null;
-        if (row !== null) live.sawTimes(step, row.startedAtMs, row.endedAtMs);
+        if (row !== null) live.sawPast(place, row);
         if (run === null && row === null) return null;
         const state = run?.state ?? row!.state;
         if (state === 'success' && verdict === undefined && flow.steps[step]!.expectation !== null) {

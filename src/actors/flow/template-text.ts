@@ -11,11 +11,14 @@ export type ValueSource =
   | { readonly kind: 'step'; readonly step: string; readonly path: SchemaPath }
   /** The id of the run that has the result of the step. */
   | { readonly kind: 'run'; readonly step: string }
-  | { readonly kind: 'flow'; readonly field: FlowField };
+  | { readonly kind: 'flow'; readonly field: FlowField | FailureField };
 
 /** What a flow run says of itself. `due`: the instant it stands for, ISO 8601. */
 export const FLOW_FIELDS = ['name', 'run', 'due'] as const;
 export type FlowField = (typeof FLOW_FIELDS)[number];
+/** And of its failure, for `on_failure`: the step that failed, null where that is none by itself; why. */
+export const FAILURE_FIELDS = ['failed_step', 'error'] as const;
+export type FailureField = (typeof FAILURE_FIELDS)[number];
 
 export type TextPart = { readonly text: string } | { readonly source: ValueSource };
 
@@ -27,6 +30,8 @@ export interface TemplateScope {
   readonly upstream: ReadonlySet<string>;
   /** Whether it stands in a step with `each`. */
   readonly hasItem: boolean;
+  /** Whether it is filled in when the flow has failed. */
+  readonly hasFailure?: boolean;
 }
 
 const ROOTS = ['payload', 'steps', 'item', 'flow'] as const;
@@ -124,7 +129,7 @@ function sourceOf(path: SchemaPath, scope: TemplateScope): ValueSource | { reado
     case 'steps':
       return stepSource(rest, scope);
     case 'flow':
-      return flowSource(rest);
+      return flowSource(rest, scope);
     default: {
       const remedy = didYouMean(String(root), ROOTS) || `; ${LITERAL}`;
       return { problem: `expected ${namesOf(ROOTS)}, got ${describeValue(root)}${remedy}` };
@@ -152,11 +157,17 @@ function stepSource(
   return { problem: `expected result or run after steps.${step}, got ${got}` };
 }
 
-function flowSource([word, ...rest]: SchemaPath): ValueSource | { readonly problem: string } {
-  const field = FLOW_FIELDS.find((known) => known === word);
+function flowSource(
+  [word, ...rest]: SchemaPath,
+  { hasFailure = false }: TemplateScope,
+): ValueSource | { readonly problem: string } {
+  const fields = hasFailure ? [...FLOW_FIELDS, ...FAILURE_FIELDS] : FLOW_FIELDS;
+  const field = fields.find((known) => known === word);
   if (field !== undefined && rest.length === 0) return { kind: 'flow', field };
-  const names = namesOf(FLOW_FIELDS.map((known) => `flow.${known}`));
-  return { problem: `expected ${names}, got ${describeValue(['flow', word, ...rest].join('.'))}` };
+  const names = namesOf(fields.map((known) => `flow.${known}`));
+  const where = FAILURE_FIELDS.some((known) => known === word) && !hasFailure;
+  const remedy = where ? ', which only on_failure has' : '';
+  return { problem: `expected ${names}, got ${describeValue(['flow', word, ...rest].join('.'))}${remedy}` };
 }
 
 function namesOf(names: readonly string[]): string {

@@ -10,6 +10,7 @@ import { ColibriError } from '../kernel/errors.ts';
 import { valueAtPath, valuePathText } from '../results/value-path.ts';
 import type { FlowProblem } from './flow-problem.ts';
 import {
+  type FailureField,
   type FlowField,
   hasTemplate,
   parseTemplateText,
@@ -43,12 +44,15 @@ export interface ParsedTemplate {
   readonly open: readonly SchemaPath[];
 }
 
+export type FlowValues = Readonly<Record<FlowField, string>> &
+  Readonly<Partial<Record<FailureField, string | null>>>;
+
 /** What templates are filled from. Values are plain data, as `JSON.parse` makes it. */
 export interface TemplateValues {
   readonly payload: unknown;
   /** Of a step with `each`; else undefined. */
   readonly item?: unknown;
-  readonly flow: Readonly<Record<FlowField, string>>;
+  readonly flow: FlowValues;
   /** Undefined: the step has no result; null is one. */
   resultOf(step: string): unknown;
   /** Which run has that result. Null: it has none. */
@@ -207,7 +211,7 @@ function textOf(parts: readonly TextPart[], values: TemplateValues): string {
 }
 
 function lookUp(source: ValueSource, values: TemplateValues): unknown {
-  if (source.kind === 'flow') return values.flow[source.field];
+  if (source.kind === 'flow') return values.flow[source.field] ?? null;
   if (source.kind === 'run') return runOf(source, values);
   const part = source.kind === 'step' ? values.partOf?.(source) : undefined;
   if (part !== undefined) return part;

@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   'file-invalid':
     'The content of the file is not what its handler takes: damaged, cut short, or beyond the bounds of the task.',
   'flow-failed':
-    'A step of the flow failed, or did not run; the message names it. `colibri flow show` shows all.',
+    'A step of the flow failed, or did not run; the message names it and says why, the cause is its error. `colibri flow show` shows all.',
   'handler-failed': 'The handler threw, or its promise was rejected; its message is kept.',
   'handler-not-loaded': 'The module of the handler could not be imported; the message names file and cause.',
   'input-invalid': 'The input of the run does not fit the schema of its handler.',

@@ -58,7 +58,12 @@ export class AppFlows {
           ? null
           : {
               ...onFailure,
-              with: templateOf(failure, { own: onFailure.with, ofItem: false, results: [] }),
+              with: templateOf(failure, {
+                own: onFailure.with,
+                ofItem: false,
+                results: [],
+                isOfFailure: true,
+              }),
             },
     });
     this.#listeners.set(spec.name, options);

@@ -51,7 +51,7 @@ export interface EndedRun {
 
 /**
  * A run that was waited for and did not succeed. Its code is that of the run's error; its `cause` has the name, the message
- * and the stack of what the handler threw, as far as it has any.
+ * and the stack of what the handler threw, as far as it has any; of a flow it is the error of the step that failed.
  */
 export class RunFailed extends ColibriError {
   readonly run: AppRun;
@@ -59,7 +59,8 @@ export class RunFailed extends ColibriError {
   constructor(run: AppRun) {
     const { id, state, error } = run;
     const why = error === null ? '' : `: ${error.message}`;
-    const options = error === null ? {} : { cause: fromErrorData(error) };
+    const cause = error?.code === 'flow-failed' ? error.cause : error;
+    const options = cause == null ? {} : { cause: fromErrorData(cause) };
     super(error?.code ?? 'internal', `expected run ${id} to succeed, got ${state}${why}`, options);
     this.name = 'RunFailed';
     this.run = { ...run, error: withoutStack(error) };

@@ -17,6 +17,10 @@ export interface StepFlow {
   readonly due: string;
   /** What a trigger gave it. */
   readonly payload: unknown;
+  /** For the task of `onFailure`: the step that failed; null: it was none by itself. */
+  readonly failedStep?: string | null;
+  /** The same: why the flow has failed, as a sentence. */
+  readonly error?: string;
 }
 
 export interface StepInput {
@@ -46,11 +50,14 @@ export interface StepWith {
   readonly own: unknown;
   readonly ofItem: boolean;
   readonly results: readonly string[];
+  /** It runs when the flow has failed. */
+  readonly isOfFailure?: boolean;
 }
 
 const STEP_MARK = JSON.stringify(STEP_KEY);
 const PAYLOAD = '{{ payload }}';
 const FLOW = { name: '{{ flow.name }}', run: '{{ flow.run }}', due: '{{ flow.due }}' };
+const FAILURE = { failedStep: '{{ flow.failed_step }}', error: '{{ flow.error }}' };
 
 /** The template for a task that takes what it is given, and nothing else. */
 export function plainWith({ own, ofItem }: Pick<StepWith, 'own' | 'ofItem'>): unknown {
@@ -62,7 +69,8 @@ export function functionWith(step: StepWith): Readonly<Record<string, unknown>> 
   const results = Object.fromEntries(step.results.map((name) => [name, `{{ steps.${name}.run }}`]));
   const input = plainWith(step);
   const named = input === PAYLOAD ? { results } : { results, payload: FLOW.run };
-  const whole: StepInput = { input, flow: FLOW, results: {} };
+  const flow = step.isOfFailure === true ? { ...FLOW, ...FAILURE } : FLOW;
+  const whole: StepInput = { input, flow, results: {} };
   const hasAll = step.results.length === 0 && input === PAYLOAD;
   return { [STEP_KEY]: hasAll ? whole : { ...whole, named } };
 }
