@@ -146,6 +146,30 @@ for (const kind of ['memory', 'sqlite'] as const) {
       }
     });
 
+    test('the failure task of a flow runs whatever its template lacks, and however large the payload is', async (t) => {
+      const text = 'f: {{ payload.customer.name }}, {{ payload.notes[2] }}';
+      const onFailure = {
+        task: 'tell',
+        with: { text, whole: '{{ payload.customer }}', all: '{{ payload }}' },
+      };
+      const large = { customer: { name: 'x'.repeat(120_000) }, notes: [] };
+      const cases: [unknown, unknown][] = [
+        [null, { text: 'f: , ', whole: null, all: {} }],
+        ['a text', { text: 'f: , ', whole: null, all: 'a text' }],
+        [{ customer: null }, { text: 'f: , ', whole: null, all: { customer: null } }],
+        [{ customer: { name: 7 } }, { text: 'f: 7, ', whole: { name: 7 }, all: { customer: { name: 7 } } }],
+        [large, { text: 'f: , ', whole: null, all: null }],
+      ];
+      for (const [payload, input] of cases) {
+        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a')], { onFailure })] });
+        const run = await rig.start('f', payload);
+        rig.fail(`${run}/a`);
+        await rig.settle();
+        assert.deepEqual(rig.held, [':on_failure']);
+        assert.deepEqual(JSON.parse(rig.pool.taken.at(-1)!.input), input);
+      }
+    });
+
     test('the error of the first step that failed is the cause, in the order of the graph', async (t) => {
       const steps = [step('a'), step('b'), step('c', { dependsOn: ['a', 'b'] })];
       const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });

@@ -281,6 +281,41 @@ test('a text for a key, and a list for each, are filled alike', () => {
   );
 });
 
+test('a lenient template is filled whatever there is: what is not there is null, in a text nothing', () => {
+  const texts = [
+    '{{ payload }}',
+    '{{ payload.a }}',
+    '{{ payload.a.b[1] }}',
+    '{{ payload["c"][0] }}',
+    '{{ flow.run }}',
+  ];
+  const { template, problems } = parseTemplate(
+    { whole: texts, inside: texts.map((text) => `<${text}>`) },
+    scope,
+  );
+  assert.deepEqual(problems, []);
+  const isLenient = true;
+  const anyPayload = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ a: fc.jsonValue(), c: fc.jsonValue() }),
+    fc.constant(undefined),
+  );
+  fc.assert(
+    fc.property(anyPayload, (payload) => {
+      const text = fillTemplate(template, { ...values, payload, isLenient });
+      const { whole, inside } = JSON.parse(text) as { whole: unknown[]; inside: string[] };
+      assert.deepEqual([whole.length, inside.length], [texts.length, texts.length]);
+      for (const [at, value] of whole.entries()) {
+        const said = value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+        assert.equal(inside[at], `<${said}>`);
+      }
+    }),
+  );
+  const lacks = fillTemplate(template, { ...values, payload: {}, isLenient });
+  assert.deepEqual(JSON.parse(lacks).whole.slice(1, 4), [null, null, null]);
+  assert.throws(() => fillTemplate(template, { ...values, payload: {} }), /expected a value at payload\.a/);
+});
+
 test('the failure of a flow is known to what runs after it, and to nothing else', () => {
   for (const field of FAILURE_FIELDS) {
     assert.match(problemOf(`{{ flow.${field} }}`), /got "flow\.\w+", which only on_failure has$/);

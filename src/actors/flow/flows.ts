@@ -44,7 +44,7 @@ import { NO_RESULTS } from './step-results.ts';
 import { StepStarts, valuesOf } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
 import type { FailureField } from './template-text.ts';
-import { fillTemplate } from './templates.ts';
+import { fillTemplate, type Template } from './templates.ts';
 
 export interface FlowsOptions {
   readonly clock: Clock;
@@ -67,6 +67,8 @@ export const LIVE_FLOWS = { least: 100, most: 10_000 } as const;
 /** Events taken up, and runs made, before the event loop has its turn: some 20 µs each. */
 const TURN = 128;
 const SWEEP_MS = 30_000;
+
+type FlowFailure = Readonly<Record<FailureField, string | null>>;
 
 type Inbox =
   | { readonly kind: 'begin'; readonly order: ExecuteOrder }
@@ -551,15 +553,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     runs.outcome(outcome);
   }
 
-  #startFailureTask(live: LiveFlow, failure: Record<FailureField, string | null>): void {
+  #startFailureTask(live: LiveFlow, failure: FlowFailure): void {
     const { onFailure } = live.flow;
     if (onFailure === null) return;
-    const values = valuesOf(live, NO_RESULTS);
     try {
-      const input =
-        onFailure.input === null
-          ? null
-          : fillTemplate(onFailure.input, { ...values, flow: { ...values.flow, ...failure } });
+      const input = onFailure.input === null ? null : failureInput(live, onFailure.input, failure);
       this.#steps.start({
         flow: live.id,
         id: failureRunId(live.id),
@@ -585,6 +583,17 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 }
 
 type Failure = Extract<FlowEvent, { kind: 'failed' }>;
+
+/** An alarm is wanted just where something is not as it should be: what it lacks, and what is too large, is left out. */
+function failureInput(live: LiveFlow, template: Template, failure: FlowFailure): string {
+  const given = valuesOf(live, NO_RESULTS);
+  const values = { ...given, isLenient: true, flow: { ...given.flow, ...failure } };
+  try {
+    return fillTemplate(template, values);
+  } catch {
+    return fillTemplate(template, { ...values, payload: undefined });
+  }
+}
 
 const NOTHING_ELSE = { result: null, reason: null, detail: null } as const;
 

@@ -59,6 +59,8 @@ export interface TemplateValues {
   runOf?(step: string): string | null;
   /** A result that is not there is null, and all within it. */
   readonly mayLack?: boolean;
+  /** Whatever is not there is null, in a text nothing. */
+  readonly isLenient?: boolean;
   /** What was read of a result in a file; undefined: what `resultOf` gives has all that is needed. */
   partOf?(source: ValueSource): unknown;
 }
@@ -203,6 +205,7 @@ function textOf(parts: readonly TextPart[], values: TemplateValues): string {
     if ('text' in part) text += part.text;
     else {
       const value = lookUp(part.source, values);
+      if (value === null && values.isLenient === true) continue;
       text += typeof value === 'string' ? value : JSON.stringify(value);
     }
     if (text.length > MAX_FILLED_LENGTH) throw tooLong();
@@ -219,6 +222,7 @@ function lookUp(source: ValueSource, values: TemplateValues): unknown {
   if (root === undefined && source.kind === 'step' && values.mayLack === true) return null;
   const { value, found } = valueAtPath(root, source.path);
   if (value !== undefined) return value;
+  if (values.isLenient === true) return null;
   const got = root === undefined ? null : describeValue(valueAtPath(root, source.path.slice(0, found)).value);
   throw notThere(source, found, got);
 }
