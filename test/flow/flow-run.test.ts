@@ -232,7 +232,10 @@ test('items run so many at a time; the step is over with the last one, and says 
     'ended 1 skipped upstream',
     'over failed step-failed 0',
   ]);
-  assert.equal(flow.detailOf(0), '1 of 4 items did not succeed, the first is item 1');
+  assert.equal(
+    flow.detailOf(0),
+    'of 4 items 1 failed; the first is a[0]: timeout: expected an end within 3 s',
+  );
 });
 
 test('of items that did not succeed, the first of the list is named, and not the first that ended', () => {
@@ -240,9 +243,14 @@ test('of items that did not succeed, the first of the list is named, and not the
   const flow = new FlowRun(graphOf(step('a', [], { each })));
   flow.begin();
   flow.apply({ kind: 'listed', step: 0, items: 4 });
-  for (const item of [2, 1, 3]) flow.apply(failed(0, item));
+  for (const [item, detail] of [
+    [2, 'no c'],
+    [1, 'no b'],
+    [3, 'no d'],
+  ] as const)
+    flow.apply({ kind: 'failed', step: 0, item, reason: 'run-failed', detail });
   flow.apply(succeeded(0, 0));
-  assert.equal(flow.detailOf(0), '3 of 4 items did not succeed, the first is item 2');
+  assert.equal(flow.detailOf(0), 'of 4 items 3 failed; the first is a[1]: no b');
 });
 
 test('the first item that fails stops the others where the step says so', () => {
@@ -255,6 +263,51 @@ test('the first item that fails stops the others where the step says so', () => 
     'ended 0 failed item-failed',
     'over failed step-failed 0',
   ]);
+});
+
+test('of a list that ends before its time it is told what failed, what was cut and what did not begin', () => {
+  const each = { concurrency: 3, onFailure: 'stop' } as const;
+  const graph = graphOf(step('bad', [], { each }));
+  const flow = new FlowRun(graph);
+  flow.begin();
+  flow.apply({ kind: 'listed', step: 0, items: 30 });
+  flow.apply(succeeded(0, 0));
+  flow.apply(failed(0, 3));
+  flow.apply(succeeded(0, 2));
+  flow.apply({ kind: 'cancelled', step: 0, item: 1 });
+  const said =
+    'of 30 items 1 failed, 1 was cancelled, 26 did not begin; the first is bad[3]: timeout: expected';
+  assert.ok(flow.detailOf(0)?.startsWith(said), `${flow.detailOf(0)}`);
+  const states: Record<number, SeenRun> = {
+    0: seenAs('success'),
+    1: seenAs('cancelled'),
+    2: seenAs('success'),
+    3: { ...seenAs('failed'), detail: 'timeout: expected an end within 3 s' },
+  };
+  const again = new FlowRun(graph);
+  again.sweep({ run: (_, item) => states[item!] ?? null, items: () => 30 });
+  assert.equal(again.detailOf(0), flow.detailOf(0), 'a daemon after says the same');
+});
+
+test('an item that did not succeed is told with what was said of it, however it ended', () => {
+  const cases: [FlowEvent, string][] = [
+    [failed(0, 0), '1 failed; the first is a[0]: timeout: expected an end within 3 s'],
+    [
+      { ...failed(0, 0), reason: 'no-input', detail: 'expected a' } as FlowEvent,
+      '1 failed; the first is a[0]: expected a',
+    ],
+    [{ kind: 'skipped', step: 0, item: 0, detail: 'no room' }, '1 failed; the first is a[0]: no room'],
+    [{ kind: 'cancelled', step: 0, item: 0 }, '1 was cancelled; the first is a[0]'],
+    [{ kind: 'orphaned', step: 0, item: 0 }, '1 failed; the first is a[0]: its task is gone from the config'],
+  ];
+  for (const [event, said] of cases) {
+    const flow = new FlowRun(graphOf(step('a', [], { each: { concurrency: 2, onFailure: 'continue' } })));
+    flow.begin();
+    flow.apply({ kind: 'listed', step: 0, items: 2 });
+    flow.apply(succeeded(0, 1));
+    flow.apply(event);
+    assert.equal(flow.detailOf(0), `of 2 items ${said}`);
+  }
 });
 
 test('F1: an item whose task is removed has failed, and its run is cancelled', () => {

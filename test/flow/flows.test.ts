@@ -123,7 +123,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
           null,
         ],
         [lack, /^step a failed: no input: expected a value at payload.day, got an object at payload$/, null],
-        [{ each }, /^step a failed: 2 of 3 items/, 'no luck'],
+        [{ each }, /^step a failed: of 3 items 2 failed; the first is a\[1\]: no one$/, 'no one'],
       ];
       for (const [more, message, cause] of cases) {
         const onFailure = { task: 'tell', with: { why: '{{ flow.error }}' } };
@@ -133,7 +133,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
           rig.fail(`${run}/a[2]`);
           rig.finish(`${run}/a[1]`, {
             status: 'failed',
-            error: { code: 'handler-failed', message: 'no luck' },
+            error: { code: 'handler-failed', message: 'no one' },
           });
           rig.finish(`${run}/a[0]`);
         } else if (more?.expect) rig.result(`${run}/a`, [1]);

@@ -2,7 +2,7 @@
  * The items of one `each:` step: a run for each, so many at a time. A byte an item; what may begin next is found without looking
  * at those that are over.
  *
- *   waiting ─ a place is free ─▶ active ─▶ success | failed
+ *   waiting ─ a place is free ─▶ active ─▶ success | failed | cancelled
  *      └─ closed: it does not begin
  */
 import type { EachItem } from './flow-graph.ts';
@@ -14,6 +14,16 @@ const WAITING = 0;
 const ACTIVE = 1;
 const SUCCESS = 2;
 const FAILED = 3;
+const CANCELLED = 4;
+
+/** How an item ends. */
+export type ItemEnd = 'success' | 'failed' | 'cancelled';
+
+/** An item that did not succeed, and what was said of it. */
+export interface FailedItem {
+  readonly item: number;
+  readonly detail: string | null;
+}
 
 export class FanOut {
   readonly size: number;
@@ -25,7 +35,9 @@ export class FanOut {
   #active = 0;
   #succeeded = 0;
   #failed = 0;
-  #firstFailed = -1;
+  #cancelled = 0;
+  #firstFailed: FailedItem | null = null;
+  #firstCancelled: FailedItem | null = null;
   #closed = false;
 
   constructor(size: number, { concurrency, onFailure }: EachItem) {
@@ -43,13 +55,19 @@ export class FanOut {
     return this.#succeeded;
   }
 
+  /** Those that began and did not succeed. */
   get failed(): number {
-    return this.#failed;
+    return this.#failed + this.#cancelled;
   }
 
-  /** The first of the list that did not succeed, as far as is known; −1: none. */
-  get firstFailed(): number {
-    return this.#firstFailed;
+  /** Of these, those whose run was cancelled, by itself or as another one had failed. */
+  get cancelled(): number {
+    return this.#cancelled;
+  }
+
+  /** The first of the list that failed, or else was cancelled, as far as is known; null: none. */
+  get firstFailed(): FailedItem | null {
+    return this.#firstFailed ?? this.#firstCancelled;
   }
 
   /** Nothing runs, and nothing is going to. */
@@ -81,16 +99,24 @@ export class FanOut {
   }
 
   /** False: it is not active, and nothing changes. */
-  end(item: number, success: boolean): boolean {
+  end(item: number, how: ItemEnd, detail: string | null = null): boolean {
     if (this.#states[item] !== ACTIVE) return false;
-    this.#states[item] = success ? SUCCESS : FAILED;
     this.#active--;
-    if (success) this.#succeeded++;
-    else {
-      this.#failed++;
-      if (this.#firstFailed === -1 || item < this.#firstFailed) this.#firstFailed = item;
-      if (this.#stops) this.#closed = true;
+    if (how === 'success') {
+      this.#states[item] = SUCCESS;
+      this.#succeeded++;
+      return true;
     }
+    if (how === 'failed') {
+      this.#states[item] = FAILED;
+      this.#failed++;
+      this.#firstFailed = firstOf(this.#firstFailed, { item, detail });
+    } else {
+      this.#states[item] = CANCELLED;
+      this.#cancelled++;
+      this.#firstCancelled = firstOf(this.#firstCancelled, { item, detail });
+    }
+    if (this.#stops) this.#closed = true;
     return true;
   }
 
@@ -105,4 +131,8 @@ export class FanOut {
     for (let item = 0; item < this.size; item++) if (this.#states[item] === ACTIVE) found.push(item);
     return found;
   }
+}
+
+function firstOf(known: FailedItem | null, one: FailedItem): FailedItem {
+  return known !== null && known.item < one.item ? known : one;
 }

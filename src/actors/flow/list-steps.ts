@@ -4,7 +4,8 @@
  *
  *   list ─▶ listed ─▶ items start, as places get free ─▶ all succeeded: success; one did not: failed; stopped: cancelled
  */
-import { FanOut, MAX_FLOW_ITEMS } from './fan-out.ts';
+import { assertNever } from '../kernel/errors.ts';
+import { FanOut, type ItemEnd, MAX_FLOW_ITEMS } from './fan-out.ts';
 import {
   eventOfSeen,
   type FlowEffect,
@@ -25,6 +26,8 @@ export interface ListStepsPorts {
   /** It was at work when the timeout of the flow came. */
   readonly isLate: (step: number) => boolean;
 }
+
+type ItemEnding = Exclude<FlowEvent, { kind: 'stop' | 'listed' | 'began' }>;
 
 export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'failed'>;
 
@@ -70,8 +73,8 @@ export class ListSteps {
       }
       return;
     }
-    if (item === null || kind === 'began') return;
-    this.#ended(step, item, kind);
+    if (item === null || event.kind === 'began') return;
+    this.#ended(step, item, event);
     this.#goOn(step, fan);
   }
 
@@ -95,7 +98,7 @@ export class ListSteps {
     }
     // Only now it is known whether more of them may begin.
     for (const item of lost) {
-      if (fan.isClosed) fan.end(item, false);
+      if (fan.isClosed) fan.end(item, 'cancelled');
       else this.#ports.emit({ kind: 'start', step, item });
     }
     this.#goOn(step, fan);
@@ -133,17 +136,18 @@ export class ListSteps {
   }
 
   #saw(step: number, item: number, run: SeenRun): void {
-    const kind = eventOfSeen(run, { step, item })?.kind ?? 'began';
-    if (kind !== 'began') this.#ended(step, item, kind);
+    const event = eventOfSeen(run, { step, item });
+    if (event !== null && event.kind !== 'began') this.#ended(step, item, event);
     else if (this.#fans.get(step)!.isClosed) this.#ports.emit({ kind: 'cancel', step, item });
   }
 
-  #ended(step: number, item: number, kind: FlowEvent['kind']): void {
+  #ended(step: number, item: number, event: ItemEnding): void {
     const fan = this.#fans.get(step)!;
     const wasClosed = fan.isClosed;
-    if (!fan.end(item, kind === 'succeeded')) return;
+    const { end, detail } = endOf(event);
+    if (!fan.end(item, end, detail)) return;
     // It would wait for its task to come back.
-    if (kind === 'orphaned') this.#ports.emit({ kind: 'cancel', step, item });
+    if (event.kind === 'orphaned') this.#ports.emit({ kind: 'cancel', step, item });
     if (fan.isClosed && !wasClosed) this.#cancelActive(step, fan);
   }
 
@@ -156,8 +160,7 @@ export class ListSteps {
     if (fan.succeeded === fan.size && !this.#ports.isLate(step))
       return this.#over({ step, state: 'success', reason: 'done' });
     if (stopping !== null) return this.#over({ step, state: 'cancelled', reason: stopping });
-    const first = `the first is item ${fan.firstFailed + 1}`;
-    this.#steps.keepDetail(step, `${fan.failed} of ${fan.size} items did not succeed, ${first}`);
+    this.#steps.keepDetail(step, failureText(this.#graph.nameOf(step), fan));
     this.#over({ step, state: 'failed', reason: 'item-failed' });
   }
 
@@ -169,4 +172,40 @@ export class ListSteps {
     this.#fans.delete(ending.step);
     this.#ports.over(ending);
   }
+}
+
+function endOf(event: ItemEnding): {
+  readonly end: ItemEnd;
+  readonly detail: string | null;
+} {
+  switch (event.kind) {
+    case 'succeeded':
+      return { end: 'success', detail: null };
+    case 'failed':
+    case 'skipped':
+      return { end: 'failed', detail: event.detail };
+    case 'orphaned':
+      return { end: 'failed', detail: 'its task is gone from the config' };
+    case 'cancelled':
+      return { end: 'cancelled', detail: null };
+    default:
+      return assertNever(event, 'end of an item');
+  }
+}
+
+/** `of 30 items 1 failed, 1 was cancelled, 26 did not begin; the first is mail[3]: no luck`: an item has the name of its run. */
+function failureText(step: string, fan: FanOut): string {
+  const failed = fan.failed - fan.cancelled;
+  const waiting = fan.size - fan.succeeded - fan.failed;
+  const counts = [
+    failed === 0 ? '' : `${failed} failed`,
+    fan.cancelled === 0 ? '' : `${fan.cancelled} ${fan.cancelled === 1 ? 'was' : 'were'} cancelled`,
+    waiting === 0 ? '' : `${waiting} did not begin`,
+  ];
+  const { firstFailed: first } = fan;
+  const said =
+    first === null
+      ? ''
+      : `; the first is ${step}[${first.item}]${first.detail === null ? '' : `: ${first.detail}`}`;
+  return `of ${fan.size} items ${counts.filter((count) => count !== '').join(', ')}${said}`;
 }
