@@ -112,82 +112,6 @@ for (const kind of ['memory', 'sqlite'] as const) {
       );
     });
 
-    test('why a flow has failed stands in its error, whatever failed, and the error of that run is the cause', async (t) => {
-      const each = { list: '{{ payload.list }}', concurrency: 9, onFailure: 'continue' } as const;
-      const lack = { with: { day: '{{ payload.day }}' } };
-      const cases: [Parameters<typeof step>[1], RegExp, string | null][] = [
-        [{}, /^step a failed: no luck$/, 'no luck'],
-        [
-          { expect: { min_rows: 9 } },
-          /^step a failed: not as expected: result: .* at least 9 rows, got 1$/,
-          null,
-        ],
-        [lack, /^step a failed: no input: expected a value at payload.day, got an object at payload$/, null],
-        [{ each }, /^step a failed: of 3 items 2 failed; the first is a\[1\]: no one$/, 'no one'],
-      ];
-      for (const [more, message, cause] of cases) {
-        const onFailure = { task: 'tell', with: { why: '{{ flow.error }}' } };
-        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a', more)], { onFailure })] });
-        const run = await rig.start('f', { list: [1, 2, 3] });
-        if (more?.each) {
-          rig.fail(`${run}/a[2]`);
-          rig.finish(`${run}/a[1]`, {
-            status: 'failed',
-            error: { code: 'handler-failed', message: 'no one' },
-          });
-          rig.finish(`${run}/a[0]`);
-        } else if (more?.expect) rig.result(`${run}/a`, [1]);
-        else if (!more?.with) rig.fail(`${run}/a`);
-        await rig.settle();
-        const { error } = rig.view(run)!;
-        assert.match(error!.message, message);
-        assert.deepEqual([error?.code, error?.cause?.message ?? null], ['flow-failed', cause]);
-        assert.equal(rig.pool.taken.at(-1)?.input, JSON.stringify({ why: error!.message }));
-      }
-    });
-
-    test('the failure task of a flow runs whatever its template lacks, and however large the payload is', async (t) => {
-      const text = 'f: {{ payload.customer.name }}, {{ payload.notes[2] }}';
-      const onFailure = {
-        task: 'tell',
-        with: { text, whole: '{{ payload.customer }}', all: '{{ payload }}' },
-      };
-      const large = { customer: { name: 'x'.repeat(120_000) }, notes: [] };
-      const cases: [unknown, unknown][] = [
-        [null, { text: 'f: , ', whole: null, all: {} }],
-        ['a text', { text: 'f: , ', whole: null, all: 'a text' }],
-        [{ customer: null }, { text: 'f: , ', whole: null, all: { customer: null } }],
-        [{ customer: { name: 7 } }, { text: 'f: 7, ', whole: { name: 7 }, all: { customer: { name: 7 } } }],
-        [large, { text: 'f: , ', whole: null, all: null }],
-      ];
-      for (const [payload, input] of cases) {
-        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a')], { onFailure })] });
-        const run = await rig.start('f', payload);
-        rig.fail(`${run}/a`);
-        await rig.settle();
-        assert.deepEqual(rig.held, [':on_failure']);
-        assert.deepEqual(JSON.parse(rig.pool.taken.at(-1)!.input), input);
-      }
-    });
-
-    test('the error of the first step that failed is the cause, in the order of the graph', async (t) => {
-      const steps = [step('a'), step('b'), step('c', { dependsOn: ['a', 'b'] })];
-      const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });
-      const run = await rig.start();
-      for (const one of ['b', 'a']) {
-        const error = {
-          code: 'handler-failed',
-          message: `no ${one}`,
-          cause: { code: 'internal', message: 'x' },
-        } as const;
-        rig.finish(`${run}/${one}`, { status: 'failed', error });
-        await rig.settle();
-      }
-      const { error } = rig.view(run)!;
-      assert.equal(error?.message, 'step a failed: no a');
-      assert.deepEqual([error?.cause?.message, error?.cause?.cause?.message], ['no a', 'x']);
-    });
-
     test('a cancel ends what runs and begins nothing more', async (t) => {
       const rig = rigOf(t, kind);
       const run = await rig.start();
@@ -202,47 +126,6 @@ for (const kind of ['memory', 'sqlite'] as const) {
         'check cancelled flow-cancelled',
         'sum cancelled flow-cancelled',
       ]);
-    });
-
-    test('the timeout of a flow', async (t) => {
-      const rig = rigOf(t, kind, { flows: [flowDefinition(CHAIN, { timeoutMs: 60_000 })] });
-      const run = await rig.start();
-      await rig.clock.advance(59_000);
-      assert.deepEqual(rig.pool.aborted, []);
-      await rig.clock.advance(2000);
-      await rig.settle();
-      rig.finish(`${run}/pull`, { status: 'cancelled' });
-      await rig.settle();
-      assert.equal(rig.view(run)?.error?.code, 'timeout');
-    });
-
-    test('a step that ends well after the timeout of its flow is no success, nor is the flow, nor is it taken over', async (t) => {
-      const steps = [
-        step('early'),
-        step('late', { dependsOn: ['early'] }),
-        step('last', { dependsOn: ['late'] }),
-      ];
-      const rig = rigOf(t, kind, { flows: [flowDefinition(steps, { timeoutMs: 60_000 })] });
-      const run = await rig.start();
-      rig.finish(`${run}/early`);
-      await rig.settle();
-      await rig.clock.advance(61_000);
-      await rig.settle();
-      assert.deepEqual(rig.pool.aborted, [`${run}/late`]);
-      assert.deepEqual(rig.note(run).late, ['late']);
-      rig.result(`${run}/late`, 'what was done by then');
-      await rig.settle();
-      assert.deepEqual(await rig.states(run), [
-        'early success done',
-        'late cancelled flow-timed-out',
-        'last cancelled flow-timed-out',
-      ]);
-      const { state, error } = rig.view(run)!;
-      assert.deepEqual([state, error?.code], ['failed', 'timeout']);
-      assert.match(error!.message, /longer than its timeout, with step late not over/);
-      await rig.flows.rerun({ run, choice: { kind: 'failed' } }, new FakeAnswer());
-      await rig.settle();
-      assert.deepEqual(rig.held, ['late']);
     });
 
     test('a list has a run for each item, so many at a time', async (t) => {
@@ -437,36 +320,6 @@ test('a daemon after goes on with a flow where it stood', async (t) => {
   assert.deepEqual(await rig.states(run), ['pull success done', 'check success done', 'sum success done']);
 });
 
-test('a flow whose steps were over in time has not timed out, however long no daemon was there to see it', async (t) => {
-  const rig = rigOf(t, 'sqlite', {
-    flows: [flowDefinition([step('only')], { timeoutMs: 60_000 })],
-    isLost: () => true,
-  });
-  const run = await rig.start();
-  rig.finish(`${run}/only`);
-  await rig.settle();
-  assert.equal(rig.view(run)?.state, 'running');
-  await rig.flows.destroy();
-  await rig.clock.advance(90_000);
-  await rig.crash();
-  assert.equal(rig.view(run)?.state, 'success');
-});
-
-test('a flow whose timeout passed while no daemon was there begins no step more', async (t) => {
-  const rig = rigOf(t, 'sqlite', {
-    flows: [flowDefinition(CHAIN, { timeoutMs: 60_000 })],
-    isLost: () => true,
-  });
-  const run = await rig.start();
-  rig.finish(`${run}/pull`);
-  await rig.settle();
-  await rig.flows.destroy();
-  await rig.clock.advance(90_000);
-  await rig.crash();
-  assert.equal(rig.view(run)?.error?.code, 'timeout');
-  assert.ok(!rig.pool.taken.some(({ run: taken }) => taken.endsWith('/check')));
-});
-
 test('a flow that was being stopped stays so', async (t) => {
   const rig = rigOf(t, 'sqlite');
   const run = await rig.start();
@@ -504,21 +357,6 @@ test('the run of a step that is gone from the config, with its task, is cancelle
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
   assert.equal(rig.runs.unfinished, 0);
-});
-
-test('a daemon after knows the error of a step that failed before it', async (t) => {
-  const rig = rigOf(t, 'sqlite', { flows: [flowDefinition([step('a'), step('b')])] });
-  const run = await rig.start();
-  rig.fail(`${run}/a`);
-  await rig.settle();
-  await rig.crash();
-  rig.finish(`${run}/b`);
-  await rig.settle();
-  assert.deepEqual(rig.view(run)?.error, {
-    code: 'flow-failed',
-    message: 'step a failed: no luck',
-    cause: { code: 'handler-failed', message: 'no luck' },
-  });
 });
 
 test('a flow that is gone from the config is kept, and goes on when it is there again', async (t) => {

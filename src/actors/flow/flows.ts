@@ -15,7 +15,7 @@
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../execution.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
-import { assertNever, ColibriError, type ErrorData, toErrorData } from '../kernel/errors.ts';
+import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
 import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
 import type { FlowCountsView, FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
 import { referenceIn } from '../results/result-reference.ts';
@@ -33,6 +33,7 @@ import {
   NOTHING_SEEN,
   type StopReason,
 } from './flow-events.ts';
+import { errorOfEnd, type FlowFailure, failureInput } from './flow-failure.ts';
 import { noteText, parseNote } from './flow-note.ts';
 import { again, shown } from './flow-questions.ts';
 import { FlowRun } from './flow-run.ts';
@@ -40,11 +41,8 @@ import type { FlowStore } from './flow-store.ts';
 import { flowEndReason, flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
 import { failureRunId, LiveFlow, stepOfRun } from './live-flow.ts';
-import { NO_RESULTS } from './step-results.ts';
-import { StepStarts, valuesOf } from './step-starts.ts';
+import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
-import type { FailureField } from './template-text.ts';
-import { fillTemplate, type Template } from './templates.ts';
 
 export interface FlowsOptions {
   readonly clock: Clock;
@@ -67,8 +65,6 @@ export const LIVE_FLOWS = { least: 100, most: 10_000 } as const;
 /** Events taken up, and runs made, before the event loop has its turn: some 20 µs each. */
 const TURN = 128;
 const SWEEP_MS = 30_000;
-
-type FlowFailure = Readonly<Record<FailureField, string | null>>;
 
 type Inbox =
   | { readonly kind: 'begin'; readonly order: ExecuteOrder }
@@ -546,7 +542,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       attempt: live.attempt,
       status: end.state,
       result: null,
-      error: errorOf(end, why, live.firstError.of(end.step)),
+      error: errorOfEnd(end, why, live.firstError.of(end.step)),
       durationMs: Math.max(0, clock.wallMs() - live.sinceMs),
       retryable: false,
     };
@@ -584,28 +580,8 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
 type Failure = Extract<FlowEvent, { kind: 'failed' }>;
 
-/** An alarm is wanted just where something is not as it should be: what it lacks, and what is too large, is left out. */
-function failureInput(live: LiveFlow, template: Template, failure: FlowFailure): string {
-  const given = valuesOf(live, NO_RESULTS);
-  const values = { ...given, isLenient: true, flow: { ...given.flow, ...failure } };
-  try {
-    return fillTemplate(template, values);
-  } catch {
-    return fillTemplate(template, { ...values, payload: undefined });
-  }
-}
-
 const NOTHING_ELSE = { result: null, reason: null, detail: null } as const;
 
 function isStepDone({ run }: LiveFlow, step: number): boolean {
   return run === null || run.reasonOf(step) !== null;
-}
-
-/** `cause`: the error of the step that decided it; null: its run has none. */
-function errorOf({ state, reason }: FlowEnd, why: string, cause: ErrorData | null): ErrorData | null {
-  if (state === 'success') return null;
-  if (state === 'cancelled')
-    return { code: 'cancelled', message: why === '' ? 'the flow was cancelled' : why };
-  if (reason === 'timed-out') return { code: 'timeout', message: why };
-  return { code: 'flow-failed', message: why, ...(cause === null ? {} : { cause }) };
 }

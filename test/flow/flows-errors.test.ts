@@ -1,0 +1,108 @@
+/** What is told of a flow that has failed: its error, and the input of the task that runs then. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { journalFile } from '../store/sqlite-journal.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
+import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
+
+function rigOf(t: HasAfter, kind: 'memory' | 'sqlite', options: Omit<RigOptions, 'file'>): FlowsRig {
+  const file = kind === 'memory' ? null : journalFile(t);
+  const rig = new FlowsRig({ file, ...options });
+  t.after(() => rig.close());
+  return rig;
+}
+
+for (const kind of ['memory', 'sqlite'] as const) {
+  describe(`the failure of a flow: ${kind}`, () => {
+    test('why a flow has failed stands in its error, whatever failed, and the error of that run is the cause', async (t) => {
+      const each = { list: '{{ payload.list }}', concurrency: 9, onFailure: 'continue' } as const;
+      const lack = { with: { day: '{{ payload.day }}' } };
+      const cases: [Parameters<typeof step>[1], RegExp, string | null][] = [
+        [{}, /^step a failed: no luck$/, 'no luck'],
+        [
+          { expect: { min_rows: 9 } },
+          /^step a failed: not as expected: result: .* at least 9 rows, got 1$/,
+          null,
+        ],
+        [lack, /^step a failed: no input: expected a value at payload.day, got an object at payload$/, null],
+        [{ each }, /^step a failed: of 3 items 2 failed; the first is a\[1\]: no one$/, 'no one'],
+      ];
+      for (const [more, message, cause] of cases) {
+        const onFailure = { task: 'tell', with: { why: '{{ flow.error }}' } };
+        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a', more)], { onFailure })] });
+        const run = await rig.start('f', { list: [1, 2, 3] });
+        if (more?.each) {
+          rig.fail(`${run}/a[2]`);
+          rig.finish(`${run}/a[1]`, {
+            status: 'failed',
+            error: { code: 'handler-failed', message: 'no one' },
+          });
+          rig.finish(`${run}/a[0]`);
+        } else if (more?.expect) rig.result(`${run}/a`, [1]);
+        else if (!more?.with) rig.fail(`${run}/a`);
+        await rig.settle();
+        const { error } = rig.view(run)!;
+        assert.match(error!.message, message);
+        assert.deepEqual([error?.code, error?.cause?.message ?? null], ['flow-failed', cause]);
+        assert.equal(rig.pool.taken.at(-1)?.input, JSON.stringify({ why: error!.message }));
+      }
+    });
+
+    test('the failure task of a flow runs whatever its template lacks, and however large the payload is', async (t) => {
+      const text = 'f: {{ payload.customer.name }}, {{ payload.notes[2] }}';
+      const onFailure = {
+        task: 'tell',
+        with: { text, whole: '{{ payload.customer }}', all: '{{ payload }}' },
+      };
+      const large = { customer: { name: 'x'.repeat(120_000) }, notes: [] };
+      const cases: [unknown, unknown][] = [
+        [null, { text: 'f: , ', whole: null, all: {} }],
+        ['a text', { text: 'f: , ', whole: null, all: 'a text' }],
+        [{ customer: null }, { text: 'f: , ', whole: null, all: { customer: null } }],
+        [{ customer: { name: 7 } }, { text: 'f: 7, ', whole: { name: 7 }, all: { customer: { name: 7 } } }],
+        [large, { text: 'f: , ', whole: null, all: null }],
+      ];
+      for (const [payload, input] of cases) {
+        const rig = rigOf(t, kind, { flows: [flowDefinition([step('a')], { onFailure })] });
+        const run = await rig.start('f', payload);
+        rig.fail(`${run}/a`);
+        await rig.settle();
+        assert.deepEqual(rig.held, [':on_failure']);
+        assert.deepEqual(JSON.parse(rig.pool.taken.at(-1)!.input), input);
+      }
+    });
+
+    test('the error of the first step that failed is the cause, in the order of the graph', async (t) => {
+      const steps = [step('a'), step('b'), step('c', { dependsOn: ['a', 'b'] })];
+      const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });
+      const run = await rig.start();
+      for (const one of ['b', 'a']) {
+        const error = {
+          code: 'handler-failed',
+          message: `no ${one}`,
+          cause: { code: 'internal', message: 'x' },
+        } as const;
+        rig.finish(`${run}/${one}`, { status: 'failed', error });
+        await rig.settle();
+      }
+      const { error } = rig.view(run)!;
+      assert.equal(error?.message, 'step a failed: no a');
+      assert.deepEqual([error?.cause?.message, error?.cause?.cause?.message], ['no a', 'x']);
+    });
+  });
+}
+
+test('a daemon after knows the error of a step that failed before it', async (t) => {
+  const rig = rigOf(t, 'sqlite', { flows: [flowDefinition([step('a'), step('b')])] });
+  const run = await rig.start();
+  rig.fail(`${run}/a`);
+  await rig.settle();
+  await rig.crash();
+  rig.finish(`${run}/b`);
+  await rig.settle();
+  assert.deepEqual(rig.view(run)?.error, {
+    code: 'flow-failed',
+    message: 'step a failed: no luck',
+    cause: { code: 'handler-failed', message: 'no luck' },
+  });
+});
