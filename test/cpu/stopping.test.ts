@@ -10,10 +10,12 @@ test('a run that polls or listens stops at its timeout and keeps its thread', as
   // The module is loaded: its time counts for the timeout, but not as duration of the handler.
   await harness.run('nothing');
   for (const act of ['poll-gate', 'signal-gate']) {
+    const startMono = performance.now();
     const outcome = await harness.run(act, { timeoutMs: 60 });
+    const tookMs = performance.now() - startMono;
     assert.equal(outcome.status, 'failed');
     assert.equal(outcome.error?.code, 'timeout');
-    assert.ok(outcome.durationMs >= 55, `expected some 60 ms, got ${outcome.durationMs}`);
+    assert.ok(tookMs >= 59, `expected some 60 ms, got ${tookMs}`);
     assert.ok(outcome.durationMs < 5_000);
   }
   assert.deepEqual(harness.lost, []);
@@ -74,14 +76,14 @@ test('a run of a batch that has not begun is cancelled at once and never begins'
 test('each run of a batch has its timeout from its own start', async (t) => {
   const harness = new Harness(t, { threads: 1, graceMs: 10_000 });
   harness.makeTiny('tiny');
-  const runs = Array.from({ length: 6 }, () => harness.add('wait', { task: 'tiny', ms: 60, timeoutMs: 250 }));
-  const slow = harness.add('poll-gate', { task: 'tiny', timeoutMs: 100 });
+  const runs = Array.from({ length: 6 }, () => harness.add('wait', { task: 'tiny', ms: 60 }));
+  const slow = harness.add('poll-gate', { task: 'tiny', timeoutMs: 300 });
   harness.pool.wake();
   for (const run of runs) assert.equal((await harness.outcome(run)).status, 'success');
   const outcome = await harness.outcome(slow);
   assert.equal(outcome.error?.code, 'timeout');
   // Counted from the start of the batch, its time would have been over before it began.
-  assert.ok(outcome.durationMs >= 50 && outcome.durationMs < 1_000, `${outcome.durationMs} ms`);
+  assert.ok(outcome.durationMs >= 250, `${outcome.durationMs} ms`);
   assert.equal(harness.batches.at(-1)?.length, 7);
 });
 

@@ -1,4 +1,4 @@
-/** W2 and its kind: a user's module blocks its thread for ten seconds, and nothing else of the daemon notices. */
+/** W2 and its kind: a user's module blocks its thread for ten seconds and more, and nothing else of the daemon notices. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,11 @@ import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { RunView } from '../../src/actors/protocol.ts';
 import { daemonInside } from '../support/daemon-inside.ts';
-import { MachineLag } from '../support/process-facts.ts';
+import { MachineLag, MachinePressure } from '../support/process-facts.ts';
+import { StallMeter } from '../support/stalls.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-/** How long the modules block if nobody does anything about it. */
+/** How long the modules block at the least, if nobody does anything about it. */
 const BLOCK_MS = 10_000;
 /** What a question or a tick may take while they do, beside what others take of the machine. */
 const NOTICED_MS = 500;
@@ -35,7 +36,8 @@ test('blocked by a loop and by a native call: the module is named, its thread re
         { name: 'io-blocker', kind: 'io', ...blocker },
         { name: 'bystander', kind: 'io', ...blocker },
         { name: 'cpu-blocker', kind: 'cpu', timeout_seconds: 1, ...blocker },
-        { name: 'tick', every: '1s', handler: 'noop' },
+        // A process that gets no time for a second runs what it missed: how late is another question.
+        { name: 'tick', every: '1s', handler: 'noop', overlap: 'allow', misfire: { policy: 'run-all' } },
         { name: 'after', handler: 'noop' },
         { name: 'clean', handler: 'noop' },
       ],
@@ -64,7 +66,10 @@ test('blocked by a loop and by a native call: the module is named, its thread re
   const loss = (ended: RunView) =>
     logged(({ msg, task, run }) => msg === 'thread lost' && task === ended.task && run === ended.run);
   const listening = await logged(({ msg }) => msg === 'metrics listening');
+  const stalls = await StallMeter.start(t);
   const lag = new MachineLag();
+  const disk = new MachinePressure(['io']);
+  const takenMs = () => lag.takenMs() + stalls.takenMs();
   const beganAtMs = Date.now();
   let slowestMs = 0;
   const look = async (): Promise<void> => {
@@ -81,7 +86,7 @@ test('blocked by a loop and by a native call: the module is named, its thread re
   const flowed = await run('blocked-flow');
   const flowMs = performance.now() - flowMono;
   assert.equal(flowed.state, 'failed');
-  assert.ok(flowMs < 2000 + lag.takenMs(), `expected the thread free within 2 s, got ${flowMs} ms`);
+  assert.ok(flowMs < 2000 + takenMs(), `expected the thread free within 2 s, got ${flowMs} ms`);
   const stepOf = (name: string) => daemon.store.ask('show', { run: `${flowed.run}/${name}` });
   assert.equal((await stepOf('cpu-blocker'))?.error?.code, 'timeout');
   assert.equal(await stepOf('after'), null);
@@ -102,10 +107,7 @@ test('blocked by a loop and by a native call: the module is named, its thread re
     assert.match(String(ended.attempts[0]?.error?.message), /event loop/);
     assert.equal(ended.attempts[0]?.error?.code, 'worker-lost');
     const tookMs = performance.now() - startedMono;
-    assert.ok(
-      tookMs < BLOCK_MS + lag.takenMs(),
-      `expected a new thread before the old one goes on: ${tookMs}`,
-    );
+    assert.ok(tookMs < BLOCK_MS + takenMs(), `expected a new thread before the old one goes on: ${tookMs}`);
     const stood = await stands;
     assert.deepEqual([stood.state, stood.attempts[0]?.error?.code], ['success', 'thread-lost-by-another']);
     const { thread, stack, error } = await loss(ended);
@@ -124,12 +126,19 @@ test('blocked by a loop and by a native call: the module is named, its thread re
   }
 
   const seconds = Math.floor((Date.now() - beganAtMs) / 1000);
-  const ticks = (await daemon.store.ask('list', { task: 'tick', state: 'success', limit: 100 }))
-    .filter(({ origin }) => origin === 'schedule')
-    .map(({ run, startedAtMs }) => ({ dueAtMs: Date.parse(run.slice('tick@'.length)), startedAtMs }))
-    .filter(({ dueAtMs }) => dueAtMs >= beganAtMs);
+  const ticksUntilNow = async () =>
+    (await daemon.store.ask('list', { task: 'tick', state: 'success', limit: 100 }))
+      .filter(({ origin }) => origin === 'schedule')
+      .map(({ run, startedAtMs }) => ({ dueAtMs: Date.parse(run.slice('tick@'.length)), startedAtMs }))
+      .filter(({ dueAtMs }) => dueAtMs >= beganAtMs);
+  let ticks = await ticksUntilNow();
+  // Those of the last moment may be under way.
+  for (let tries = 0; tries < 100 && ticks.length < seconds - 1; tries++) {
+    await passed(10);
+    ticks = await ticksUntilNow();
+  }
   assert.ok(ticks.length >= seconds - 1, `${ticks.length} ticks in ${seconds} s`);
   const latestMs = Math.max(...ticks.map(({ dueAtMs, startedAtMs }) => startedAtMs! - dueAtMs));
-  const boundMs = NOTICED_MS + lag.takenMs();
+  const boundMs = NOTICED_MS + takenMs() + disk.takenMs();
   assert.ok(Math.max(latestMs, slowestMs) < boundMs, JSON.stringify({ latestMs, slowestMs, boundMs }));
 });

@@ -49,6 +49,8 @@ export class DaemonProcess {
   stderr = '';
   readonly #nativeBegun = Promise.withResolvers<void>();
   readonly #waiting = new Set<{ wanted: (line: LogLine) => boolean; found: (line: LogLine) => void }>();
+  /** It has ended and all that it wrote is read. */
+  readonly #over: Promise<never>;
 
   private constructor(dir: string, env: Readonly<Record<string, string>>) {
     this.dir = dir;
@@ -65,7 +67,11 @@ export class DaemonProcess {
       this.stderr += text;
       if (this.stderr.includes('native call begins')) this.#nativeBegun.resolve();
     });
-    createInterface({ input: this.child.stdout! }).on('line', (text) => this.#take(text));
+    const lines = createInterface({ input: this.child.stdout! }).on('line', (text) => this.#take(text));
+    this.#over = Promise.all([this.exited, once(lines, 'close')]).then(([code]) => {
+      throw new Error(`expected a daemon that says more, got its end with ${code}: ${this.stderr}`);
+    });
+    this.#over.catch(() => {});
   }
 
   /** Starts a daemon by a config in the shape of the YAML file, and waits until it is ready. */
@@ -85,12 +91,7 @@ export class DaemonProcess {
       daemon.child.kill('SIGKILL');
       await daemon.exited;
     });
-    await Promise.race([
-      daemon.line((line) => line.msg === 'ready'),
-      daemon.exited.then((code) => {
-        throw new Error(`expected a daemon that is ready, got its end with ${code}: ${daemon.stderr}`);
-      }),
-    ]);
+    await daemon.line((line) => line.msg === 'ready');
     return daemon;
   }
 
@@ -99,11 +100,16 @@ export class DaemonProcess {
     return this.#nativeBegun.promise;
   }
 
-  /** The first line, past or to come, that is wanted. */
+  /** The first line, past or to come, that is wanted; rejects once the daemon is gone and did not say it. */
   line(wanted: (line: LogLine) => boolean): Promise<LogLine> {
     const past = this.lines.find(wanted);
     if (past !== undefined) return Promise.resolve(past);
-    return new Promise((found) => this.#waiting.add({ wanted, found }));
+    const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
+    this.#waiting.add({ wanted, found: resolve });
+    this.#over.catch(reject);
+    // Who no longer waits for it is not told.
+    promise.catch(() => {});
+    return promise;
   }
 
   command(...args: string[]): Promise<CommandResult> {

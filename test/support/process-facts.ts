@@ -24,24 +24,35 @@ export class MachineLag {
 }
 
 /**
- * The same for work that other processes have a part in: how long some thread of the machine had no core, ms, since
- * it was made (proc(5), pressure stall information).
+ * The same for work that other processes have a part in: how long some thread of the machine had no core or waited for
+ * a disk, ms, since it was made (proc(5), pressure stall information).
  */
 export class MachinePressure {
-  readonly #before = pressureUs();
+  readonly #resources: readonly Resource[];
+  readonly #before: number | null;
+
+  constructor(resources: readonly Resource[] = ['cpu', 'io']) {
+    this.#resources = resources;
+    this.#before = pressureUs(resources);
+  }
 
   takenMs(): number {
-    return this.#before === null ? UNKNOWN_PRESSURE_MS : ((pressureUs() ?? 0) - this.#before) / 1000;
+    if (this.#before === null) return UNKNOWN_PRESSURE_MS;
+    return ((pressureUs(this.#resources) ?? 0) - this.#before) / 1000;
   }
 }
 
 /** Margin where the kernel keeps no account. */
 const UNKNOWN_PRESSURE_MS = 1000;
 
-function pressureUs(): number | null {
+type Resource = 'cpu' | 'io';
+
+function pressureUs(resources: readonly Resource[]): number | null {
   try {
-    const text = readFileSync('/proc/pressure/cpu', 'latin1');
-    return Number(/^some .*total=(\d+)/.exec(text)?.[1] ?? Number.NaN);
+    return resources
+      .map((resource) => readFileSync(`/proc/pressure/${resource}`, 'latin1'))
+      .map((text) => Number(/^some .*total=(\d+)/.exec(text)?.[1] ?? Number.NaN))
+      .reduce((sum, us) => sum + us, 0);
   } catch {
     return null;
   }

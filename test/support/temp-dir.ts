@@ -10,9 +10,12 @@ export interface HasAfter {
   diagnostic?(message: string): void;
 }
 
+/** Something in it that is still being ended may write meanwhile: then the folder is not empty. */
+const TRIES = 5;
+
 /** A fresh folder that goes with the test. */
 export function tempDir(t: HasAfter): string {
   const dir = mkdtempSync(join(tmpdir(), 'colibri-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: TRIES }));
   return dir;
 }
