@@ -72,7 +72,10 @@ test('ids and names that do not exist: each is refused, the daemon and what wait
   assert.deepEqual(new Set(Object.values(status.undeliverable)), new Set([0]));
   assert.deepEqual(new Set(Object.values(status.thread_restarts)), new Set([0]));
   assert.deepEqual(
-    daemon.lines.filter((line) => line.level === 'error' || line.level === 'warn'),
+    daemon.lines.filter(
+      // What it says of the machine is not about them.
+      ({ level, msg }) => (level === 'error' || level === 'warn') && msg !== 'the process stood still',
+    ),
     [],
   );
   await writeFile(gate, 'opened');

@@ -65,17 +65,14 @@ function uniqueSeconds(): string {
 }
 
 /** A killed process is gone once the kernel has torn it down. */
-/** Two that run `sleep`: known by their own command line, which they have after their exec. */
-async function started(word: string): Promise<void> {
-  for (let tries = 0; survivors(word).length < 2; tries++) {
-    assert.ok(tries < 5000, `expected two, got ${survivors(word)}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+function gone(word: string): Promise<void> {
+  return survive(word, 0);
 }
 
-async function gone(word: string): Promise<void> {
-  for (let tries = 0; survivors(word).length > 0; tries++) {
-    assert.ok(tries < 5000, `expected no survivor, got ${survivors(word)}`);
+/** What runs `sleep` is known by its own command line, which it has after its exec. */
+async function survive(word: string, count: number): Promise<void> {
+  for (let tries = 0; survivors(word).length !== count; tries++) {
+    assert.ok(tries < 5000, `expected ${count} survivors, got ${survivors(word)}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -191,7 +188,7 @@ test('P2: the program exits while what it left behind holds its output: done soo
   assert.equal(result.stdout, 'before\nafter\n');
   assert.ok(performance.now() - startMono < 5000);
   // What a program leaves behind on purpose, when nobody told it to stop, is its own affair.
-  assert.equal(survivors(seconds).length, 1);
+  await survive(seconds, 1);
 });
 
 test('P3: a run that is told to stop leaves no process', async (t) => {
@@ -247,7 +244,7 @@ test('two runs of one name, as two daemons may have, do not end each other', asy
   const ended = start({ argv: `sleep ${seconds}9`, shell: true });
   ended.context.abort('cancel');
   assert.equal((await ended.outcome).status, 'cancelled');
-  assert.ok(survivors(seconds).length > 0);
+  await survive(seconds, 1);
   kept.context.kill('cancel');
   assert.equal((await kept.outcome).status, 'cancelled');
   await gone(seconds);
@@ -272,17 +269,17 @@ test('commands leave no pipe behind', async () => {
 });
 
 test('a thread that is gone: main ends what its runs have started, and nothing of others', async () => {
-  const [lost, kept] = ['3171', '3172'];
+  const [lost, kept] = [uniqueSeconds(), uniqueSeconds()];
   const run = (name: string, seconds: string) =>
     start({ argv: ['sh', '-c', `sleep ${seconds} & sleep ${seconds} & wait`] }, name);
   const losing = run('lost \u00e9', lost);
   const keeping = run('kept', kept);
-  await Promise.all([lost, kept].map(started));
+  await Promise.all([lost, kept].map((seconds) => survive(seconds, 2)));
   endProcessesOf(new Set());
   endProcessesOf(new Set(['lost \u00e9', 'another']));
   await gone(lost);
   assert.equal((await losing.outcome).status, 'failed');
-  assert.equal(survivors(kept).length, 2);
+  assert.equal(survivors(kept).length, 2, 'those of another run');
   keeping.context.kill('cancel');
   await keeping.outcome;
   await gone(kept);

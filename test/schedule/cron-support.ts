@@ -51,14 +51,14 @@ export function sameInstants(
 }
 
 /**
- * What a call costs in time of the processor, so that a busy machine does not count. The best of three: the first
- * may pay for compiling.
+ * What a call costs this thread in time of the processor, so that neither a busy machine nor the collector's and the
+ * compiler's threads count. The best of three: the first may pay for compiling.
  */
 export function cpuMs(call: () => void): number {
   const times = Array.from({ length: 3 }, () => {
-    const before = process.cpuUsage();
+    const before = process.threadCpuUsage();
     call();
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000;
   });
   return Math.min(...times);

@@ -138,44 +138,56 @@ function many(instantOf: (index: number) => number) {
   return { ...rig, turns, scheduler };
 }
 
-function assertHeldShortly(turns: ReturnType<typeof many>['turns']): void {
-  for (const { due } of turns) assert.ok(due <= DUE_PER_TURN, `${due} in one turn`);
-  // The first turns are those of code that never ran before.
-  const longest = Math.max(...turns.map(({ cpuMs }) => cpuMs));
-  assert.ok(longest < HELD_MS, `a turn took ${longest} ms of the processor`);
+/**
+ * Does it up to three times, until its longest turn is short: a collection of what the whole process holds may fall into
+ * one. A turn that does too much is as long each time.
+ */
+async function assertHeldShortly(scenario: () => Promise<ReturnType<typeof many>>): Promise<void> {
+  const longest: number[] = [];
+  do {
+    const { turns, scheduler, runs } = await scenario();
+    for (const { due } of turns) assert.ok(due <= DUE_PER_TURN, `${due} in one turn`);
+    // The first turns are those of code that never ran before.
+    longest.push(Math.max(...turns.map(({ cpuMs }) => cpuMs)));
+    scheduler.stop();
+    runs.destroy();
+  } while (longest.length < 3 && Math.min(...longest) >= HELD_MS);
+  assert.ok(Math.min(...longest) < HELD_MS, `turns took ${longest.join(', ')} ms of the processor`);
 }
 
 test('T18: 5,000 tasks due in the same second, late all of them: in turns, all started, oldest first', async () => {
-  // In no order, over the whole second.
-  const { clock, turns, pool, scheduler, runs } = many((index) => 5000 + ((index * 7919) % 1000));
-  clock.stall(6000);
-  await clock.advance(1000);
-  assert.equal(pool.taken.length, TASKS);
-  const instants = pool.taken.map(({ run }) => Date.parse(run.slice(run.indexOf('@') + 1)));
-  assert.deepEqual(
-    instants,
-    instants.toSorted((a, b) => a - b),
-  );
-  assert.equal(new Set(instants).size, 1000, `from ${iso(instants[0]!)} on`);
-  assertHeldShortly(turns);
-  scheduler.stop();
-  runs.destroy();
+  await assertHeldShortly(async () => {
+    // In no order, over the whole second.
+    const rig = many((index) => 5000 + ((index * 7919) % 1000));
+    const { clock, pool } = rig;
+    clock.stall(6000);
+    await clock.advance(1000);
+    assert.equal(pool.taken.length, TASKS);
+    const instants = pool.taken.map(({ run }) => Date.parse(run.slice(run.indexOf('@') + 1)));
+    assert.deepEqual(
+      instants,
+      instants.toSorted((a, b) => a - b),
+    );
+    assert.equal(new Set(instants).size, 1000, `from ${iso(instants[0]!)} on`);
+    return rig;
+  });
 });
 
 test('T18: 5,000 tasks due at the same instant: in turns, all started, in their order', async () => {
-  const { clock, turns, pool, scheduler, runs } = many(() => 5000);
-  await clock.advance(6000);
-  assert.deepEqual(
-    pool.taken.map(({ task }) => task),
-    Array.from({ length: TASKS }, (_, index) => `t${index}`),
-  );
-  assert.deepEqual(
-    turns.map(({ due }) => due),
-    Array.from({ length: Math.ceil(TASKS / DUE_PER_TURN) }, (_, turn) =>
-      Math.min(DUE_PER_TURN, TASKS - turn * DUE_PER_TURN),
-    ),
-  );
-  assertHeldShortly(turns);
-  scheduler.stop();
-  runs.destroy();
+  await assertHeldShortly(async () => {
+    const rig = many(() => 5000);
+    const { clock, turns, pool } = rig;
+    await clock.advance(6000);
+    assert.deepEqual(
+      pool.taken.map(({ task }) => task),
+      Array.from({ length: TASKS }, (_, index) => `t${index}`),
+    );
+    assert.deepEqual(
+      turns.map(({ due }) => due),
+      Array.from({ length: Math.ceil(TASKS / DUE_PER_TURN) }, (_, turn) =>
+        Math.min(DUE_PER_TURN, TASKS - turn * DUE_PER_TURN),
+      ),
+    );
+    return rig;
+  });
 });
