@@ -52,10 +52,10 @@ export function sameInstants(
 
 /**
  * What a call costs this thread in time of the processor, so that neither a busy machine nor the collector's and the
- * compiler's threads count. The best of three: the first may pay for compiling.
+ * compiler's threads count. The best of some: the first may pay for compiling.
  */
-export function cpuMs(call: () => void): number {
-  const times = Array.from({ length: 3 }, () => {
+export function cpuMs(call: () => void, tries = 3): number {
+  const times = Array.from({ length: tries }, () => {
     const before = process.threadCpuUsage();
     call();
     const { user, system } = process.threadCpuUsage(before);

@@ -135,6 +135,6 @@ test('what starts on another day, on trigger, or not any more is no crowd', () =
 
 test('10,000 tasks, no two alike, are looked at within a bound', () => {
   const tasks = many(10_000, (index) => ({ kind: 'every', everyMs: 60_000 + index }) as ScheduleSpec);
-  const tookMs = cpuMs(() => crowdsOf(tasks));
+  const tookMs = cpuMs(() => crowdsOf(tasks), 1);
   assert.ok(tookMs < 1000, `${tookMs} ms`);
 });

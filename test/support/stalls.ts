@@ -63,13 +63,16 @@ const SPOILS_MS = 50;
  * For what a stall in the wrong moment may spoil, a limit of the daemon itself for one: does it again if it failed and
  * the machine took time from it, up to three times. What is broken fails each time, and on an idle machine at once.
  */
-export async function unlessStalled(t: HasAfter, attempt: () => Promise<void>): Promise<void> {
+export async function unlessStalled(
+  t: HasAfter,
+  attempt: (stalls: StallMeter) => Promise<void>,
+): Promise<void> {
   const stalls = await StallMeter.start(t);
   for (let left = TRIES; ; left--) {
     const pressure = new MachinePressure();
     const before = stalls.takenMs();
     try {
-      return await attempt();
+      return await attempt(stalls);
     } catch (error) {
       const takenMs = stalls.takenMs() - before + pressure.takenMs();
       if (left === 1 || takenMs < SPOILS_MS) throw error;
