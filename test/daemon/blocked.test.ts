@@ -1,6 +1,7 @@
 /** W2 and its kind: a user's module blocks its thread for ten seconds and more, and nothing else of the daemon notices. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
@@ -21,7 +22,12 @@ type LogLine = Readonly<Record<string, unknown>>;
 test('blocked by a loop and by a native call: the module is named, its thread replaced, the rest goes on', {
   timeout: 60_000,
 }, async (t) => {
+  let pipe = '';
+  // A writer lets the threads in the native call go on; without one the process could not end.
+  t.after(() => closeSync(openSync(pipe, 'r+')));
   const dir = tempDir(t);
+  pipe = join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
   const file = join(dir, 'colibri.log');
   const blocker = { handler: 'blocker', backoff: { base_seconds: 0.01 }, overlap: 'allow' };
   const { run, live, daemon } = await daemonInside(
@@ -92,8 +98,11 @@ test('blocked by a loop and by a native call: the module is named, its thread re
   assert.equal(await stepOf('after'), null);
   assert.equal((await stepOf('clean'))?.state, 'success');
 
-  const onCpu = Promise.all((['loop', 'native'] as const).map((how) => run('cpu-blocker', { how })));
-  for (const input of [{ how: 'loop', late: true }, { how: 'native' }]) {
+  const onCpu = Promise.all((['loop', 'native'] as const).map((how) => run('cpu-blocker', { how, pipe })));
+  for (const input of [
+    { how: 'loop', late: true },
+    { how: 'native', pipe },
+  ]) {
     const stands = run('bystander', { how: 'waits' });
     while ((await live('bystander')).every(({ state }) => state !== 'running')) await passed(1);
     const startedMono = performance.now();

@@ -1,14 +1,15 @@
 /** Blocks its thread for so long that somebody has to do something about it; in its second attempt it does not. */
-import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { HandlerContext } from '../../../src/workers/handler.ts';
 
-/** A loop is ended by force; nothing ends a native call, and the process waits for it. */
 const LOOP_SECONDS = 20;
-const NATIVE_SECONDS = 10;
 
-/** `late`: after an `await`, where the event loop and no longer the caller is what stands above it. */
+/**
+ * `late`: after an `await`, where the event loop and no longer the caller is what stands above it. `pipe`: a fifo, which
+ * is opened in the native call: it takes until somebody opens the other end.
+ */
 export default async function blocker(
-  input: { readonly how: 'loop' | 'native' | 'waits'; readonly late?: boolean },
+  input: { readonly how: 'loop' | 'native' | 'waits'; readonly late?: boolean; readonly pipe?: string },
   context: HandlerContext,
 ): Promise<unknown> {
   if (context.attempt > 1) return 'not again';
@@ -17,7 +18,7 @@ export default async function blocker(
     case 'loop':
       return blockInLoop();
     case 'native':
-      return blockInNativeCall();
+      return blockInNativeCall(input.pipe!);
     case 'waits':
       return new Promise(() => {});
   }
@@ -30,6 +31,6 @@ function blockInLoop(): void {
   while (performance.now() < endMono) Atomics.wait(cell, 0, 0, 20);
 }
 
-function blockInNativeCall(): void {
-  execFileSync('sleep', [String(NATIVE_SECONDS)]);
+function blockInNativeCall(pipe: string): void {
+  closeSync(openSync(pipe, 'r'));
 }
