@@ -96,7 +96,7 @@ test('SIGTERM: a run that fits into the grace ends, and the daemon with it', asy
 });
 
 test('SIGTERM: a run that does not fit into the grace is stopped in time, with all that it started', async (t) => {
-  // A stop that stood still may give up what it waits for.
+  // A stop that stood still for long gives up what it waits for.
   await unlessStalled(t, async (stalls) => {
     const dir = tempDir(t);
     t.after(() => {
@@ -113,9 +113,9 @@ test('SIGTERM: a run that does not fit into the grace is stopped in time, with a
       ],
     });
     await daemon.command('trigger', 'does-not');
-    await new Stop(daemon, { graceMs: 2500, stalls }).inTime();
+    const undisturbed = await new Stop(daemon, { graceMs: 2500, stalls }).inTime();
     // A killed process is gone once the kernel has torn it down.
-    for (let tries = 0; survivors(dir).length > 0; tries++) {
+    for (let tries = 0; undisturbed && survivors(dir).length > 0; tries++) {
       assert.ok(tries < 200, `survivors: ${survivors(dir)}`);
       await passed(10);
     }
@@ -187,6 +187,9 @@ test('a broken config: exit 78, every problem with its place, nothing started', 
   assert.equal((await colibri(['run', '--config', 'nowhere.yaml'], dir)).code, 78);
 });
 
+/** A limit that comes later than this counts once more. */
+const LATE_MS = 100;
+
 /** An orderly stop, begun when it is made. */
 class Stop {
   readonly #daemon: DaemonProcess;
@@ -210,9 +213,10 @@ class Stop {
     const tookMs = performance.now() - this.#begunMono;
     const stalledMs = this.#stalls.takenMs() - this.#stalledMs;
     const ownMs = this.#graceMs + 1000;
-    const boundMs = ownMs + stalledMs + this.#pressure.takenMs();
+    const inOrder = stalledMs < LATE_MS;
+    const boundMs = (inOrder ? ownMs : 2 * ownMs) + stalledMs + this.#pressure.takenMs();
     assert.ok(tookMs < boundMs, `${tookMs} ms, expected less than ${boundMs}`);
-    return stalledMs === 0 && tookMs < ownMs;
+    return inOrder && tookMs < ownMs;
   }
 }
 
