@@ -87,10 +87,11 @@ test('commands against a running daemon: answers, documents and exit codes', asy
 test('SIGTERM: a run that fits into the grace ends, and the daemon with it', async (t) => {
   const daemon = await DaemonProcess.start(t, tempDir(t), {
     shutdown: { grace_seconds: 60 },
-    tasks: [{ name: 'fits', handler: 'sleep', with: { ms: 500 }, timeout_seconds: 50 }],
+    tasks: [{ name: 'fits', handler: 'sleep', with: { ms: 300 }, timeout_seconds: 50 }],
   });
+  const stalls = await StallMeter.start(t);
   const fits = (await daemon.json('trigger', 'fits')).value as { run: string };
-  const stop = new Stop(daemon, { graceMs: 5000, stalls: await StallMeter.start(t) });
+  const stop = new Stop(daemon, { graceMs: 5000, stalls });
   await daemon.line((line) => line.run === fits.run && line.result === 'success');
   await stop.inTime();
 });
