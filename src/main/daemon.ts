@@ -286,17 +286,18 @@ export class Daemon {
     };
     if (this.#killed) this.#limit();
     this.#stuck = true;
-    const { cpu, router } = this.#parts;
+    const { cpu, io, router } = this.#parts;
     const done = this.#windDown().then(() => {
       this.#stuck = cpu.stuckThreads > 0 || [...router.links].some((link) => link.leftBehind);
     });
     await Promise.race([done, limit.promise]);
     timer.cancel();
+    io.threadEnded();
     this.#lock?.release();
   }
 
   async #windDown(): Promise<void> {
-    const { scheduler, runs, flows, pools, io, loopDelay, governor, router, system } = this.#parts;
+    const { scheduler, runs, flows, pools, loopDelay, governor, router, system } = this.#parts;
     scheduler.stop();
     void flows?.drain();
     governor?.stop();
@@ -323,7 +324,6 @@ export class Daemon {
     }
     runs.destroy();
     await Promise.all([...router.links].map((link) => link.stop(THREAD_STOP_MS)));
-    io.threadEnded();
     await system.close();
   }
 
