@@ -16,6 +16,8 @@ const FILES_EACH = 3;
 const CONCURRENCY = 4;
 /** In one process; all that are not named share the other. */
 const WITH_FILES = ['files', 'io', 'store'];
+/** A test that failed may have left a thread that keeps its process from ending. */
+const LIMIT_MS = 480_000;
 const TIMEOUT_MS = 120_000;
 /** What bounds the search for the smallest case that fails: it leaves a test runner no turn to end it. */
 const SEARCH = resolve('test/support/bounded-search.ts');
@@ -52,7 +54,12 @@ async function runTests(files: readonly string[], flag: string, shown: boolean):
   });
   const printed: Buffer[] = [];
   child.stdout?.on('data', (piece: Buffer) => printed.push(piece));
+  const limit = setTimeout(() => {
+    console.error(`${files[0]} and those with it have not ended within ${LIMIT_MS / 60_000} minutes`);
+    child.kill('SIGKILL');
+  }, LIMIT_MS);
   const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(limit);
   process.stdout.write(Buffer.concat(printed));
   return code === 0;
 }

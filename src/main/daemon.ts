@@ -332,13 +332,18 @@ export class Daemon {
     if (this.#killed) return;
     const cut = Promise.withResolvers<void>();
     this.#cutShort = cut.resolve;
-    await this.#timeLimit(Promise.race([work, cut.promise]), ms);
+    // The shares of the grace are for the runs, which a stall costs what it costs them; the limits of the rest are short.
+    await this.#timeLimit(Promise.race([work, cut.promise]), ms, (end) => systemClock.setTimer(ms, end));
     this.#cutShort = null;
   }
 
-  async #timeLimit(work: Promise<unknown>, ms: number): Promise<void> {
+  async #timeLimit(
+    work: Promise<unknown>,
+    ms: number,
+    setTimer = (end: () => void): ClockTimer => setLimit(systemClock, ms, end),
+  ): Promise<void> {
     const limit = Promise.withResolvers<void>();
-    const timer = setLimit(systemClock, Math.max(0, ms), limit.resolve);
+    const timer = setTimer(limit.resolve);
     await Promise.race([work, limit.promise]);
     timer.cancel();
   }

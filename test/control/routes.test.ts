@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { MAX_BODY_BYTES } from '../../src/actors/control/index.ts';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
 import type { RunView } from '../../src/actors/protocol.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
 import { runtimeView } from '../telemetry/fixtures.ts';
 import { controlRig, http, runView } from './fixtures.ts';
 
@@ -300,6 +302,14 @@ test('a connection is kept for the next request, after an error too, and let go 
   assert.deepEqual(statuses, [200, 404, 400, 200]);
 });
 
+test('with more than 48 connections each is closed after its answer, so that there is a place for the next', async (t) => {
+  const { socketPath } = await controlRig(t, { runs: { view: () => runtimeView({ tasks: [task] }) } });
+  const text = 'GET /version HTTP/1.1\r\nHost: x\r\n\r\n';
+  const kept = await Promise.all(Array.from({ length: 48 }, () => keeping(t, socketPath, text)));
+  assert.ok(kept.every((answer) => /Connection: keep-alive/i.test(answer)));
+  assert.match(await raw(socketPath, text), /^HTTP\/1\.1 200 [\s\S]*Connection: close/i);
+});
+
 test('closing ends the wait of whoever waits for a run', async (t) => {
   const asking = Promise.withResolvers<void>();
   const rig = await controlRig(t, {
@@ -317,6 +327,15 @@ test('closing ends the wait of whoever waits for a run', async (t) => {
   await rejected;
   await rig.close();
 });
+
+/** Sends bytes and resolves with the first that come back; the connection stays for the length of the test. */
+async function keeping(t: HasAfter, socketPath: string, text: string): Promise<string> {
+  const socket = connect(socketPath);
+  t.after(() => void socket.destroy());
+  socket.write(text);
+  const [answer] = await once(socket, 'data');
+  return String(answer);
+}
 
 /** Sends bytes and resolves with all that comes back until the other side ends. */
 function raw(socketPath: string, text: string): Promise<string> {

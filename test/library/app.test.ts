@@ -22,11 +22,12 @@ function problemsOf(call: () => unknown): string[] {
   return assert.fail('expected to be refused');
 }
 
-test('an app does what its tasks say, and leaves nothing behind', async () => {
+test('an app does what its tasks say, and leaves nothing behind', async (t) => {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'exit'];
   const before = signals.map((name) => process.listenerCount(name));
   const clock = new TestClock(Date.UTC(2026, 0, 1));
   const app = new App({ ...IN_MEMORY, clock });
+  t.after(() => app.stop());
   const ended: string[] = [];
   app.on('runEnded', () => {
     throw new Error('a listener of its own');
@@ -180,8 +181,9 @@ test('an app does what its tasks say, and leaves nothing behind', async () => {
   assert.equal(clock.timers, 0, 'no timer is left');
 });
 
-test('an app starts again, whatever came in which order', async () => {
+test('an app starts again, whatever came in which order', async (t) => {
   const app = new App(IN_MEMORY);
+  t.after(() => app.stop());
   const answer = app.task({ name: 'answer' }, () => 42);
   const first = app.start();
   const refused = assert.rejects(first, hasCode('shutting-down'));
@@ -198,8 +200,9 @@ test('an app starts again, whatever came in which order', async () => {
   app.task({ name: 'another' }, () => {});
 });
 
-test('who waits for a run that a stop cuts is told so', async () => {
+test('who waits for a run that a stop cuts is told so', async (t) => {
   const app = new App({ ...IN_MEMORY, shutdown: { graceSeconds: 0.1 } });
+  t.after(() => app.stop());
   const begun = Promise.withResolvers<void>();
   const endless = app.task({ name: 'endless' }, () => {
     begun.resolve();
@@ -215,8 +218,9 @@ test('who waits for a run that a stop cuts is told so', async () => {
   await Promise.all([app.stop(), told]);
 });
 
-test('starts and stops at once, in any order: the last one counts, and every promise is settled', async () => {
+test('starts and stops at once, in any order: the last one counts, and every promise is settled', async (t) => {
   const app = new App(IN_MEMORY);
+  t.after(() => app.stop());
   const answer = app.task({ name: 'answer' }, () => 42);
   for (const order of ['11', '01', '10', '101', '1010', '0110', '1101']) {
     const calls = [...order].map((one) => (one === '1' ? app.start() : app.stop()));

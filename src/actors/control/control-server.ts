@@ -4,6 +4,7 @@
  * asks for much keeps its connections: a new one costs this thread more than what is asked.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { ColibriError, type ErrorCode, toErrorData } from '../kernel/index.ts';
 import { errorDocument } from './documents.ts';
 import { parseUser, USER_HEADER } from './requests.ts';
@@ -13,6 +14,8 @@ import { type BoundSocket, bindSocket } from './socket-file.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 export const MAX_CONNECTIONS = 64;
+/** With more than so many open, each is closed after its answer: there is always a place for a command. */
+const KEPT_CONNECTIONS = 48;
 const REQUEST_MS = 10_000;
 const KEEP_ALIVE_MS = 5000;
 
@@ -25,6 +28,7 @@ export interface ControlServerOptions {
 export class ControlServer {
   readonly #options: ControlServerOptions;
   #server: Server | null = null;
+  #connections = 0;
   #socket: BoundSocket | null = null;
 
   constructor(options: ControlServerOptions) {
@@ -46,6 +50,10 @@ export class ControlServer {
       (request, response) => void this.#answer(request, response),
     );
     server.maxConnections = MAX_CONNECTIONS;
+    server.on('connection', (socket: Socket) => {
+      this.#connections++;
+      socket.once('close', () => this.#connections--);
+    });
     this.#socket = await bindSocket(server, this.#options.socketPath);
     this.#server = server;
   }
@@ -65,13 +73,16 @@ export class ControlServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
+    const isCrowded = (): boolean => this.#connections > KEPT_CONNECTIONS;
     try {
       const url = new URL(request.url ?? '/', 'http://control');
       const { route, run } = routeOf(request.method ?? 'GET', url.pathname, response);
       const user = parseUser(request.headers[USER_HEADER]);
       const body = route.method === 'GET' ? null : await readJson(request);
       const asked = { query: url.searchParams, run, body, user };
-      send(response, 200, await route.answer(asked, this.#options.routes));
+      const document = await route.answer(asked, this.#options.routes);
+      if (isCrowded()) response.setHeader('Connection', 'close');
+      send(response, 200, document);
     } catch (error) {
       const data = toErrorData(error, 'internal');
       const status = error instanceof HttpProblem ? error.status : statusOf(data.code);

@@ -1,6 +1,6 @@
 /** Routes about runs: list, show, cancel, trigger. Live runs are known to their owner, ended ones to the store. */
 import { ColibriError } from '../kernel/index.ts';
-import type { RunView } from '../protocol.ts';
+import { listRuns } from '../runs/index.ts';
 import { audited, deedsOn } from './audit.ts';
 import { isoOrNull, type RunDocument, runDocument, type ShownRunDocument } from './documents.ts';
 import { expectTask, unknownRun } from './not-found.ts';
@@ -8,7 +8,7 @@ import { parseRunFilter, parseShow, parseTrigger } from './requests.ts';
 import type { Route, RouteContext, RouteRequest } from './route.ts';
 
 export const RUN_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/runs', answer: listRuns },
+  { method: 'GET', path: '/runs', answer: showRuns },
   { method: 'GET', path: '/runs/:run', answer: showRun },
   {
     method: 'POST',
@@ -22,16 +22,11 @@ export const RUN_ROUTES: readonly Route[] = [
   { method: 'POST', path: '/trigger', answer: trigger },
 ];
 
-/** A run that both know is live. Newest first. */
-async function listRuns({ query }: RouteRequest, { runs, store }: RouteContext): Promise<unknown> {
+async function showRuns({ query }: RouteRequest, { runs, store }: RouteContext): Promise<unknown> {
   const filter = parseRunFilter(query);
-  const [live, ended] = await Promise.all([runs.ask('live', filter), store.ask('list', filter)]);
-  const byId = new Map<string, RunView>();
-  for (const view of ended) byId.set(view.run, view);
-  for (const view of live) byId.set(view.run, view);
-  const merged = [...byId.values()].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.run < b.run ? -1 : 1));
-  if (merged.length === 0) await expectTask(filter.task, runs);
-  return { runs: merged.slice(0, filter.limit).map(runDocument) };
+  const found = await listRuns({ runs, store }, filter);
+  if (found.length === 0) await expectTask(filter.task, runs);
+  return { runs: found.map(runDocument) };
 }
 
 /** Who asks for one run after the other need not have the trail searched for each. */

@@ -148,7 +148,7 @@ function noDaemon(socketPath: string, error: unknown): ColibriError {
     case 'EPIPE':
       return new ColibriError(
         'no-daemon',
-        `expected an answer of the daemon at ${socketPath}, got ${code}: it ended the connection; \`colibri status\` tells whether it is stopping`,
+        `expected an answer of the daemon at ${socketPath}, got ${code}: it ended the connection, as it does when it stops, and where it has 64 already; try again`,
       );
     default:
       return new ColibriError(

@@ -9,8 +9,8 @@
  */
 import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
-import type { FlowStepView, RecordBatch, RerunChoice, RunView, TriggerReply } from '../../actors/protocol.ts';
-import { isTerminal } from '../../actors/runs/index.ts';
+import type { FlowStepView, RecordBatch, RerunChoice, TriggerReply } from '../../actors/protocol.ts';
+import { isTerminal, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
 import { ConfigInvalid, formatProblem } from '../config/index.ts';
@@ -193,14 +193,7 @@ export class App implements AsyncDisposable {
     const { runs, store } = this.#running();
     const name = task === undefined ? null : typeof task === 'string' ? task : task.name;
     const filter = { task: name, state: state ?? null, limit };
-    const [live, ended] = await Promise.all([runs.ask('live', filter), store.ask('list', filter)]);
-    const byId = new Map<string, RunView>();
-    // Of a run that both know, the live one is newer.
-    for (const view of [...ended, ...live]) byId.set(view.run, view);
-    const newestFirst = [...byId.values()].sort(
-      (a, b) => b.createdAtMs - a.createdAtMs || (a.run < b.run ? 1 : -1),
-    );
-    return newestFirst.slice(0, limit).map(appRun);
+    return (await listRuns({ runs, store }, filter)).map(appRun);
   }
 
   /** How the steps of a run of a flow do, or did; null: that is not kept any more. Rejects with `no-such-run`. */

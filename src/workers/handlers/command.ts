@@ -150,7 +150,7 @@ class CommandRun {
 
   /** What the program left behind may hold the streams for ever: waits for the rest, not for their end. */
   #onExit(): void {
-    this.#drainTimer = setTimeout(() => this.#finish(), DRAIN_MS);
+    this.#drainTimer = setTimeout(() => setImmediate(() => this.#finish()), DRAIN_MS);
     this.#quietTimer = setTimeout(() => {
       const seen = this.#stdout.bytes + this.#stderr.bytes;
       // A thread that was busy has output waiting: one turn of the loop reads before the silence counts.
