@@ -441,3 +441,19 @@ test('pages of files that work needs are given back once a second, not at each l
   assert.ok(releases >= 4 && releases <= 6, `${releases} in 5 s`);
   governor.stop();
 });
+
+test('no thread is given up for pages of files that could go first', async () => {
+  const { clock, governor, state } = rig({ rssMb: 40, fileMb: 5, maxThreads: 2 });
+  state.active = 1;
+  state.running = 2;
+  state.threads = 2;
+  governor.start();
+  state.threads = 2;
+  for (let look = 0; look < 100; look++) {
+    state.anon = 36 * MB;
+    state.file = 5 * MB;
+    await clock.advance(100);
+  }
+  assert.deepEqual([state.threads, state.narrow, state.warnings], [2, false, []]);
+  governor.stop();
+});

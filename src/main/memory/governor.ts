@@ -270,7 +270,12 @@ export class MemoryGovernor {
     this.#roomSinceMono = null;
     if (nowMono - this.#nearMono < NEAR_EVERY_MS) return;
     this.#nearMono = nowMono;
-    const { cpu, warn, budgetBytes } = this.#options;
+    const { cpu, warn, budgetBytes, readMemory } = this.#options;
+    if (memory.file > FILE_PAGES_KEPT_NEAR) {
+      this.#releasePages();
+      memory = readMemory();
+      if (memory.rss <= NEAR * budgetBytes) return;
+    }
     if (nowMono - this.#collectedMono >= NEAR_COLLECT_MS) {
       this.#collect(nowMono);
       this.#options.hands.collectThreads();
