@@ -59,6 +59,13 @@ export function bystander(order: OrderId, cause: ErrorData, durationMs: number):
   return ended(order, 'interrupted', error, durationMs, true);
 }
 
+/** What the run is given could not be read, so it has not begun: that is the doing of none of its code. */
+export function unread(order: OrderId, cause: ErrorData): Outcome {
+  const message = 'what the run is given could not be read before it began';
+  const error: ErrorData = { code: 'thread-lost-by-another', message, cause };
+  return ended(order, 'interrupted', error, 0, true);
+}
+
 /** The thread under the run ended for another reason, and nobody can tell for which run. */
 export function interrupted(order: OrderId, cause: ErrorData, durationMs: number): Outcome {
   const error: ErrorData =

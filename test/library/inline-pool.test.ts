@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { ExecuteOrder, Outcome } from '../../src/actors/execution.ts';
 import { ColibriError, SharedMark, TestClock } from '../../src/actors/kernel/index.ts';
 import type { LogRecord } from '../../src/actors/protocol.ts';
+import { isExcused } from '../../src/actors/runs/lifecycle.ts';
 import type { Handler } from '../../src/workers/handler.ts';
 import { InlinePool } from '../../src/workers/inline-pool/inline-pool.ts';
 import { LoopWatch } from '../../src/workers/inline-pool/loop-watch.ts';
@@ -260,4 +261,22 @@ test('an input that is read first: whole when the function begins, the run’s f
     ],
   );
   assert.equal(rig.pool.lateOutcomes, 0);
+});
+
+test('an input that cannot be read just now fails no run: it is interrupted, and pays nothing for it', async () => {
+  const codes = ['thread-lost', 'ask-timeout', 'mailbox-full', 'mailbox-closed', 'internal'] as const;
+  const rig = new Rig();
+  for (const code of codes) {
+    rig.inputs.set(code, Promise.reject(new ColibriError(code, 'no answer')));
+    rig.add(code, () => assert.fail('must not begin'), { input: code });
+  }
+  rig.inputs.set('bug', Promise.reject(new TypeError('no answer')));
+  rig.add('bug', () => assert.fail('must not begin'), { input: 'bug' });
+  await rig.ended(codes.length + 1);
+  for (const { run, status, error, retryable } of rig.outcomes) {
+    assert.deepEqual([status, isExcused(error), retryable], ['interrupted', true, true], run);
+    const code = run === 'bug@1' ? 'internal' : run.slice(0, -2);
+    assert.deepEqual([error?.cause?.code, error?.cause?.message], [code, 'no answer']);
+  }
+  assert.equal(rig.pool.active, 0);
 });

@@ -19,7 +19,10 @@ export interface InlinePoolOptions {
   /** How far the journal has come: orders that say so wait for it. */
   readonly mark: SharedMark;
   readonly watch: LoopWatch;
-  /** All of an input that names more of it, before the function is called; null: it names nothing. Rejected: the run has failed. */
+  /**
+   * All of an input that names more of it, before the function is called; null: it names nothing. Rejected
+   * with `input-invalid`: the run has failed; with anything else: it is interrupted, and not to blame.
+   */
   readonly wholeInput?: (input: string) => Promise<string> | null;
   /** Where large results go; null, the default: they are refused. */
   readonly results?: ResultFolder | null;

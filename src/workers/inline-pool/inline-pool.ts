@@ -20,13 +20,13 @@ import {
   PoolName,
 } from '../../actors/execution.ts';
 import type { Clock, ClockTimer } from '../../actors/kernel/clock.ts';
-import { ColibriError, cutText } from '../../actors/kernel/errors.ts';
+import { ColibriError, cutText, toErrorData } from '../../actors/kernel/errors.ts';
 import { LinkedHashMap } from '../../actors/kernel/index.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
 import { BusyMeter } from '../busy-meter.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';
 import { LogLimiter } from '../log-limiter.ts';
-import { failed, stopped } from '../outcomes.ts';
+import { failed, stopped, unread } from '../outcomes.ts';
 import { runHandler } from '../run-handler.ts';
 import type { InlinePoolOptions } from './inline-pool-options.ts';
 
@@ -170,7 +170,7 @@ export class InlinePool implements Pool {
         if (this.#isHeld(held)) this.#start(held, input);
       },
       (error: unknown) => {
-        if (this.#isHeld(held)) this.#settle(held, failed(order, error, 0));
+        if (this.#isHeld(held)) this.#settle(held, unreadOutcome(order, error));
       },
     );
   }
@@ -243,6 +243,12 @@ export class InlinePool implements Pool {
     const msg = cutText(message);
     return { level, atMs: this.#clock.wallMs(), msg, fields: { ...jsonFields(fields), run, task, attempt } };
   }
+}
+
+/** What is gone stays gone; whoever could not answer may do so later, and until then no try of the run is used up. */
+function unreadOutcome(order: ExecuteOrder, error: unknown): Outcome {
+  const cause = toErrorData(error, 'internal');
+  return cause.code === 'input-invalid' ? failed(order, error, 0) : unread(order, cause);
 }
 
 /** Fields as they will be read: what is no JSON, or is long, must not reach the link between threads. */
