@@ -106,6 +106,13 @@ test('what is named is read once, laid over the rest, and fails the run where it
   );
   assert.equal(wholeInput(JSON.stringify(whole), runs(true)), null, 'there is nothing more to read');
   await assert.rejects(wholeInput(text, runs(false))!, { code: 'input-invalid' });
+  const ofFailure = { own: { day: 1 }, ofItem: false, results: [], isOfFailure: true };
+  const lacks = await wholeInput(JSON.stringify(functionWith(ofFailure)), runs(false));
+  assert.equal(
+    stepOf(JSON.parse(lacks!))!.flow.payload,
+    null,
+    'what runs after a failure runs whatever is gone',
+  );
   // What a user writes under the same key is no step, and breaks nothing.
   for (const odd of [
     '5',
@@ -118,4 +125,37 @@ test('what is named is read once, laid over the rest, and fails the run where it
     const forged = odd.startsWith('"') ? JSON.stringify(odd) : `{"colibri:step":${odd}}`;
     await assert.doesNotReject(async () => wholeInput(forged, runs(true))?.catch(() => {}));
   }
+});
+
+test('the task after a failure runs when its flow is forgotten', async (t) => {
+  const clock = new TestClock(Date.UTC(2026, 0, 1));
+  const app = new App({
+    store: { kind: 'memory' },
+    retention: { maxMb: 0.001 },
+    clock,
+    random: () => 0.5,
+    logLevel: 'silent',
+  });
+  t.after(() => app.stop());
+  const fails = app.task({ name: 'fails', maxRetry: 0 }, (): null => {
+    throw new Error('no luck');
+  });
+  const seen: unknown[] = [];
+  const alarm = app.task(
+    { name: 'alarm', maxRetry: 1, backoff: { baseSeconds: 60 } },
+    (to: { who: string }, { attempt, flow }) => {
+      seen.push([to.who, flow?.payload, flow?.error]);
+      if (attempt === 1) throw new Error('the line is down');
+    },
+  );
+  const onFailure = { task: alarm, with: { who: '{{ payload.who }}' } };
+  const flow = app.flow<{ who: string }>('flow', [fails], { onFailure });
+  await app.start();
+  const { id } = await app.trigger(flow, { who: 'ann' });
+  await app.idle();
+  while ((await app.run(id)) !== null) await app.trigger(fails, undefined, { wait: true }).catch(() => {});
+  await clock.advance(60_000);
+  await app.idle();
+  assert.deepEqual(seen.at(-1), ['ann', null, 'step fails failed: no luck']);
+  assert.equal(seen.length, 2);
 });

@@ -75,7 +75,10 @@ export function functionWith(step: StepWith): Readonly<Record<string, unknown>> 
   return { [STEP_KEY]: hasAll ? whole : { ...whole, named } };
 }
 
-/** An input with all that it names; null: it has all. Rejects with `input-invalid` where that is not kept any more. */
+/**
+ * An input with all that it names; null: it has all. Rejects with `input-invalid` where that is not kept any more:
+ * but of the task of `onFailure` it is null.
+ */
 export function wholeInput(written: string, runs: RunTexts): Promise<string> | null {
   const step = written.includes(STEP_MARK) ? stepOf(JSON.parse(written)) : null;
   return step?.named === undefined ? null : readNamed(written, { ...step, named: step.named }, runs);
@@ -92,7 +95,10 @@ async function readNamed(
   const results = await Promise.all(reading);
   const flowTexts = Object.entries(flow).map(([key, value]) => [key, JSON.stringify(value)] as const);
   if (named.payload !== undefined) {
-    flowTexts.push(['payload', keptText(named.payload, await runs.input(named.payload))]);
+    const text = await runs.input(named.payload);
+    // What runs when the flow has failed may come to its turn when the flow is forgotten: it runs whatever is not there.
+    const isOfFailure = flow.error !== undefined;
+    flowTexts.push(['payload', isOfFailure && text === null ? 'null' : keptText(named.payload, text)]);
   }
   const whole = objectText([
     ['input', JSON.stringify(input)],
