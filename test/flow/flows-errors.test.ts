@@ -1,6 +1,7 @@
 /** What is told of a flow that has failed: its error, and the input of the task that runs then. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { taskSpec } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
@@ -88,6 +89,33 @@ for (const kind of ['memory', 'sqlite'] as const) {
       const { error } = rig.view(run)!;
       assert.equal(error?.message, 'step a failed: no a');
       assert.deepEqual([error?.cause?.message, error?.cause?.cause?.message], ['no a', 'x']);
+    });
+
+    test('a run that was skipped is the cause only where no step failed, whichever of them ended first', async (t) => {
+      const each = { list: '{{ payload }}', concurrency: 9, onFailure: 'continue' } as const;
+      const tasks = [taskSpec({ name: 'a', onInterrupted: 'skip' })];
+      const gone = (message: string) =>
+        ({ status: 'interrupted', error: { code: 'thread-lost', message } }) as const;
+      for (const hasList of [false, true]) {
+        const flow = flowDefinition([step('a', hasList ? { each } : {}), step('b')]);
+        const a = hasList ? 'a[0]' : 'a';
+        for (const [ends, cause] of [
+          [[a], `no ${a}`],
+          [[a, 'b'], hasList ? `no ${a}` : 'no luck'],
+          [['b', a], hasList ? `no ${a}` : 'no luck'],
+        ] as const) {
+          const rig = rigOf(t, kind, { flows: [flow], tasks });
+          const run = await rig.start('f', [1]);
+          for (const one of ends) {
+            if (one === 'b') rig.fail(`${run}/b`);
+            else rig.finish(`${run}/${one}`, gone(`no ${one}`));
+            await rig.settle();
+          }
+          if (ends.length === 1) rig.finish(`${run}/b`);
+          await rig.settle();
+          assert.equal(rig.view(run)?.error?.cause?.message, cause, `${ends}`);
+        }
+      }
     });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The error of the run that a failed flow is blamed on: of the first step that failed, in the order of the graph, and of its first
- * item. One error is kept of a flow run, however many of its runs fail; without stacks, which have gone to the log.
+ * The error of the run that a failed flow is blamed on: of the first step that failed, in the order of the graph, or
+ * else was skipped, and of its first item. One error is kept of a flow run, however many of its runs fail; without stacks, which have gone to the log.
  */
 import { CAUSE_LIMIT, type ErrorData } from '../kernel/errors.ts';
 import type { RunState } from '../runs/run-states.ts';
@@ -11,6 +11,8 @@ export class FirstError {
   readonly #graph: FlowGraph;
   #place: FlowPlace | null = null;
   #error: ErrorData | null = null;
+  /** Its step has failed; else it was skipped, which decides a flow only where no step failed. */
+  #isFailure = false;
 
   constructor(graph: FlowGraph) {
     this.#graph = graph;
@@ -18,7 +20,13 @@ export class FirstError {
 
   saw(place: FlowPlace, state: RunState, error: ErrorData | null): void {
     if (error === null || (state !== 'failed' && state !== 'skipped')) return;
-    if (this.#place !== null && !this.#isBefore(place, this.#place)) return;
+    // To a step with a list, an item that was skipped is one that failed.
+    const isFailure = state === 'failed' || place.item !== null;
+    if (this.#place !== null) {
+      const isFirst = isFailure === this.#isFailure ? this.#isBefore(place, this.#place) : isFailure;
+      if (!isFirst) return;
+    }
+    this.#isFailure = isFailure;
     this.#place = { step: place.step, item: place.item };
     this.#error = kept(error, CAUSE_LIMIT);
   }
