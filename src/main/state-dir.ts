@@ -114,7 +114,10 @@ function setAside(dir: string, mayGo: (holder: Holder | null) => boolean): Holde
     ifThere(() => unlinkSync(aside));
     return null;
   }
-  if (link(aside, file)) ifThere(() => unlinkSync(aside));
+  // Its owner may let go meanwhile, and take it from where it stands.
+  ifThere(() => {
+    if (link(aside, file)) unlinkSync(aside);
+  });
   return holder;
 }
 
