@@ -17,10 +17,13 @@ export async function listRuns({ runs, store }: RunKeepers, filter: RunFilter): 
   const byId = new Map<string, RunView>();
   for (const view of kept) byId.set(view.run, view);
   for (const view of live) byId.delete(view.run);
-  // As the store has it this one is in the state that was asked for; main may have it in another one.
+  // As the store had it these are in the state that was asked for. Main may have them in another one, or the store by now.
   const open = [...byId.values()].filter(({ endedAtMs }) => filter.state !== null && endedAtMs === null);
-  const newer = await Promise.all(open.map(({ run }) => runs.ask('show-live', { run })));
-  for (const view of newer) if (view !== null && view.state !== filter.state) byId.delete(view.run);
+  const now = async ({ run }: RunView): Promise<RunView | null> =>
+    (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
+  for (const view of await Promise.all(open.map(now))) {
+    if (view !== null && view.state !== filter.state) byId.delete(view.run);
+  }
   for (const view of live) byId.set(view.run, view);
   return [...byId.values()]
     .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.run < b.run ? 1 : -1))
