@@ -2,16 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { taskSpec } from '../runs/runs-setup.ts';
-import { journalFile } from '../store/sqlite-journal.ts';
-import type { HasAfter } from '../support/temp-dir.ts';
-import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
-
-function rigOf(t: HasAfter, kind: 'memory' | 'sqlite', options: Omit<RigOptions, 'file'>): FlowsRig {
-  const file = kind === 'memory' ? null : journalFile(t);
-  const rig = new FlowsRig({ file, ...options });
-  t.after(() => rig.close());
-  return rig;
-}
+import { flowDefinition, rigOf, stepDefinition as step } from './flows-rig.ts';
 
 for (const kind of ['memory', 'sqlite'] as const) {
   describe(`the failure of a flow: ${kind}`, () => {

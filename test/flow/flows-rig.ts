@@ -2,6 +2,7 @@
  * Runs, flows and a store in one process, wired as a daemon wires them; the pools do what a test tells them. A daemon can be
  * dropped at any moment, and the next one goes on from the store.
  */
+
 import assert from 'node:assert/strict';
 import type { Outcome } from '../../src/actors/execution.ts';
 import type { FlowNote } from '../../src/actors/flow/flow-note.ts';
@@ -14,7 +15,8 @@ import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import { type FlowedRun, isTerminal, Runs, type RunsTask } from '../../src/actors/runs/index.ts';
 import { MemoryStore, type Retention, SqliteStore, type Store } from '../../src/actors/store/index.ts';
 import { FakeAnswer, FakePool, taskSpec } from '../runs/runs-setup.ts';
-import { ROOMY } from '../store/sqlite-journal.ts';
+import { journalFile, ROOMY } from '../store/sqlite-journal.ts';
+import type { HasAfter } from '../support/temp-dir.ts';
 
 export function stepDefinition(task: string, more: Partial<StepDefinition> = {}): StepDefinition {
   return {
@@ -327,4 +329,12 @@ function copy<T>(value: T): T {
 export function compiled(definition: FlowDefinition): void {
   const names = new Set(definition.steps.map(({ task }) => task));
   assert.deepEqual(compileFlow(definition, names).problems, []);
+}
+
+/** With a journal in a file or in memory; closed at the end of the test. */
+export function rigOf(t: HasAfter, kind: 'memory' | 'sqlite', options: Omit<RigOptions, 'file'>): FlowsRig {
+  const file = kind === 'memory' ? null : journalFile(t);
+  const rig = new FlowsRig({ file, ...options });
+  t.after(() => rig.close());
+  return rig;
 }

@@ -1,18 +1,9 @@
 /** Flows past their timeout, and at it while no daemon is there. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { journalFile } from '../store/sqlite-journal.ts';
-import type { HasAfter } from '../support/temp-dir.ts';
-import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
+import { flowDefinition, rigOf, stepDefinition as step } from './flows-rig.ts';
 
 const CHAIN = [step('pull'), step('check', { dependsOn: ['pull'] }), step('sum', { dependsOn: ['check'] })];
-
-function rigOf(t: HasAfter, kind: 'memory' | 'sqlite', options: Omit<RigOptions, 'file'>): FlowsRig {
-  const file = kind === 'memory' ? null : journalFile(t);
-  const rig = new FlowsRig({ file, ...options });
-  t.after(() => rig.close());
-  return rig;
-}
 
 for (const kind of ['memory', 'sqlite'] as const) {
   describe(`the timeout of a flow: ${kind}`, () => {

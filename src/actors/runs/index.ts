@@ -2,7 +2,7 @@ export { type BackoffPolicy, backoffMs } from './backoff.ts';
 export type { BoundKind, Bounds, GroupBounds, KeyBound, RateSpec, TaskBounds } from './bounds.ts';
 export { type RunsByteLimits, runsByteLimits } from './byte-limits.ts';
 export { KEY_BYTES, MAX_KEYS } from './key-lanes.ts';
-export { listRuns } from './list-runs.ts';
+export { findRun, listRuns } from './list-runs.ts';
 export { RUN_BYTES } from './live-bytes.ts';
 export { occurrenceId } from './occurrence.ts';
 export { SCAN_HANDLER } from './order.ts';

@@ -10,18 +10,21 @@ export interface RunKeepers {
   readonly store: ActorRef<StoreMessages>;
 }
 
+/** Null: it never was, or has been forgotten. A run that ends between the two questions has left the first for the second. */
+export async function findRun({ runs, store }: RunKeepers, run: string): Promise<RunView | null> {
+  return (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
+}
+
 /** The newest first, at most `filter.limit`. */
-export async function listRuns({ runs, store }: RunKeepers, filter: RunFilter): Promise<readonly RunView[]> {
-  // In this order: a run that ends between the two questions has left the first for the second.
+export async function listRuns(keepers: RunKeepers, filter: RunFilter): Promise<readonly RunView[]> {
+  const { runs, store } = keepers;
   const [live, kept] = await Promise.all([runs.ask('live', filter), store.ask('list', filter)]);
   const byId = new Map<string, RunView>();
   for (const view of kept) byId.set(view.run, view);
   for (const view of live) byId.delete(view.run);
   // As the store had it these are in the state that was asked for. Main may have them in another one, or the store by now.
   const open = [...byId.values()].filter(({ endedAtMs }) => filter.state !== null && endedAtMs === null);
-  const now = async ({ run }: RunView): Promise<RunView | null> =>
-    (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
-  for (const view of await Promise.all(open.map(now))) {
+  for (const view of await Promise.all(open.map(({ run }) => findRun(keepers, run)))) {
     if (view !== null && view.state !== filter.state) byId.delete(view.run);
   }
   for (const view of live) byId.set(view.run, view);

@@ -10,7 +10,7 @@
 import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
 import type { FlowStepView, RecordBatch, RerunChoice, TriggerReply } from '../../actors/protocol.ts';
-import { isTerminal, listRuns } from '../../actors/runs/index.ts';
+import { findRun, isTerminal, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
 import { ConfigInvalid, formatProblem } from '../config/index.ts';
@@ -183,8 +183,7 @@ export class App implements AsyncDisposable {
   /** All that is known of a run; null: it never was, or has been forgotten. */
   async run(id: string): Promise<AppRun | null> {
     const { runs, store } = this.#running();
-    // A run that ends between the two questions has left the first for the second.
-    const view = (await runs.ask('show-live', { run: id })) ?? (await store.ask('show', { run: id }));
+    const view = await findRun({ runs, store }, id);
     return view === null ? null : appRun(view);
   }
 
@@ -365,14 +364,10 @@ function runTexts({ runs, store }: Daemon): RunTexts {
       if (live !== null) return live.result;
       return (await store.ask('results', { runs: [run] })).results[0] ?? null;
     },
-    input: async (run) => {
-      const view = (await runs.ask('show-live', { run })) ?? (await store.ask('show', { run }));
-      return view?.input ?? null;
-    },
+    input: async (run) => (await findRun({ runs, store }, run))?.input ?? null,
   };
 }
 
-/** A refusal, with the stack of whoever awaits it: the code says all of what is inside here. A fault keeps its own. */
 function isClosed(error: unknown): boolean {
   return error instanceof ColibriError && error.code === 'mailbox-closed';
 }
@@ -384,6 +379,7 @@ function stoppedWhile(task: string): ColibriError {
   );
 }
 
+/** A refusal, with the stack of whoever awaits it: the code says all of what is inside here. A fault keeps its own. */
 function fromHere(error: unknown): unknown {
   if (error instanceof ColibriError && error.code !== 'internal') Error.captureStackTrace(error, fromHere);
   return error;

@@ -3,7 +3,7 @@
  * Called on main, which reads /proc for it (some 10 µs a process of the machine) and waits for nothing.
  */
 import { environmentOf, ProcessTable } from './process-table.ts';
-import { RUN_MARK, TREE_MARK, treeMarkOf } from './process-tree.ts';
+import { RUN_MARK, signalAll, TREE_MARK, treeMarkOf } from './process-tree.ts';
 
 /** A member may have been about to fork when it was read. */
 const ROUNDS = 3;
@@ -28,16 +28,6 @@ export function endProcessesOf(runs: ReadonlySet<string>): void {
     });
     const members = entries.filter((entry) => found.includes(entry) || sessions.has(entry.session));
     if (members.length === 0) return;
-    for (const { pid, startTicks } of members) {
-      if (table.read(pid)?.startTicks === startTicks) kill(pid);
-    }
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone between reading and signalling, which is what was wanted.
+    signalAll(table, members, 'SIGKILL');
   }
 }

@@ -44,9 +44,7 @@ export class ProcessTree {
    */
   signal(signal: NodeJS.Signals): number {
     const members = this.members();
-    for (const { pid, startTicks } of members) {
-      if (this.#table.read(pid)?.startTicks === startTicks) send(pid, signal);
-    }
+    signalAll(this.#table, members, signal);
     return members.length;
   }
 
@@ -78,6 +76,17 @@ export class ProcessTree {
     if (entry.parent === process.pid && process.pid !== 1) return false;
     const parent = entries.get(entry.parent);
     return parent === undefined || parent.startTicks <= this.#rootTicks;
+  }
+}
+
+/** Only while each is the process that was read: its pid may be another's by now. */
+export function signalAll(
+  table: ProcessTable,
+  members: readonly ProcessEntry[],
+  signal: NodeJS.Signals,
+): void {
+  for (const { pid, startTicks } of members) {
+    if (table.read(pid)?.startTicks === startTicks) send(pid, signal);
   }
 }
 
