@@ -31,6 +31,15 @@ test('in time: called back once', () => {
   assert.deepEqual([calls, timers.length], [1, 1]);
 });
 
+test('a long limit that comes late is half a second longer, not twice as long', () => {
+  const { timers, state, clock } = standing();
+  let calls = 0;
+  setLimit(clock, 15_000, () => calls++);
+  state.nowMono += 15_200;
+  timers[0]!.callback();
+  assert.deepEqual([calls, timers[1]?.delayMs], [0, 500]);
+});
+
 test('late, because the machine stood still: as long once more, and then however late', () => {
   const { timers, state, clock } = standing();
   let calls = 0;
