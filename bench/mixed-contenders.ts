@@ -6,6 +6,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import type { StatusDocument } from '../src/actors/control/index.ts';
+import { App } from '../src/main/index.ts';
 import { startBenchDaemon } from './bench-daemon.ts';
 import { BuiltDaemon, type Target } from './footprint-daemon.ts';
 import { loadPeer } from './peers.ts';
@@ -27,6 +28,7 @@ export interface MixedContender {
 
 export const ContenderName = {
   Library: 'colibri',
+  BuiltIn: 'colibri, built-in sleep',
   Npm: 'colibri, npm',
   Binary: 'colibri, binary',
   Separate: 'Piscina and p-queue',
@@ -40,6 +42,8 @@ const CORES = availableParallelism();
 export function createContender(name: ContenderName): Promise<MixedContender> {
   switch (name) {
     case ContenderName.Library:
+      return library();
+    case ContenderName.BuiltIn:
       return inProcess();
     case ContenderName.Npm:
       return built('npm');
@@ -60,6 +64,26 @@ const CONFIG = {
     { name: 'hash', handler: 'hash', overlap: 'allow' },
   ],
 };
+
+/** As a program writes it: the wait is a function of its own, as in p-queue, the hash runs on a thread. */
+async function library(): Promise<MixedContender> {
+  const app = new App({
+    store: { kind: 'memory' },
+    defaults: { maxRetry: 0 },
+    pools: { io: { slots: IN_FLIGHT } },
+    log: { level: 'warn' },
+  });
+  const waiting = app.task({ name: 'wait', overlap: 'allow' }, (ms: number) => wait(ms));
+  const hashing = app.task({ name: 'hash', handler: 'hash', overlap: 'allow' });
+  await app.start();
+  return {
+    pid: process.pid,
+    wait: async (ms) => (await app.trigger(waiting, ms, { wait: true })).durationMs ?? 0,
+    hash: async (path) => (await app.trigger(hashing, { path }, { wait: true })).durationMs ?? 0,
+    threads: async () => CORES,
+    close: () => app.stop(),
+  };
+}
 
 async function inProcess(): Promise<MixedContender> {
   const { daemon, close } = await startBenchDaemon(CONFIG);

@@ -15,6 +15,7 @@ import {
   Delivery,
   GarbageCollector,
   LoopDelaySampler,
+  MemoryShort,
   SharedMark,
   systemClock,
   ThreadLink,
@@ -124,6 +125,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const { config, clock, log, embedded = null } = options;
   const router = new Router();
   const mark = new SharedMark();
+  const short = new MemoryShort();
   const begun = new BegunRun();
   const results = resultFolder(options);
   const system = new ActorSystem({
@@ -312,7 +314,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
         file: (start) =>
           (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
           startThread('host', start),
-        workerData: { settings: hostSettings(options, { mark, begun, results }) },
+        workerData: { settings: hostSettings(options, { mark, short, begun, results }) },
         resourceLimits: HOST_LIMITS,
         system,
         route: (thread, text) => router.send(thread, text),
@@ -361,6 +363,9 @@ export function wireDaemon(options: WiringOptions): Wiring {
         trim: () => native?.trim(),
         setOptimising,
         collect: () => collector.collect(),
+        setShort(isShort) {
+          short.isShort = isShort;
+        },
         collectThreads() {
           for (const link of router.links) link.collect();
         },
@@ -387,7 +392,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
       idleMs: config.pools.cpu.idleMs,
       graceMs: GRACE_MS.cpu,
       source: runs.source('cpu'),
-      workerData: { modules: config.modules, mark: mark.memory, results },
+      workerData: { modules: config.modules, mark: mark.memory, short: short.memory, results },
       clock: systemClock,
       onOutcome: (outcome) => runs.outcome(outcome),
       onLog: (record) => void telemetry.tryTell('log', record),
@@ -427,9 +432,17 @@ function resultFolder({ config, embedded }: WiringOptions): ResultFolderOptions 
   return { dir: join(stateDir, 'results'), capacityBytes: retention.resultFilesBytes, room: memory };
 }
 
+/** What threads share with main. */
+interface Shared {
+  readonly mark: SharedMark;
+  readonly short: MemoryShort;
+  readonly begun: BegunRun;
+  readonly results: ResultFolderOptions | null;
+}
+
 function hostSettings(
   { config, pretty, colours }: WiringOptions,
-  { mark, begun, results }: { mark: SharedMark; begun: BegunRun; results: ResultFolderOptions | null },
+  { mark, short, begun, results }: Shared,
 ): HostSettings {
   const { sizing, slots } = config.pools.io;
   return {
@@ -449,6 +462,7 @@ function hostSettings(
       },
     },
     mark: mark.memory,
+    short: short.memory,
     control: { socketPath: join(config.stateDir, 'control.sock') },
     io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
     results,

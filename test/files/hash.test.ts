@@ -12,7 +12,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ColibriError, type ErrorCode } from '../../src/actors/kernel/errors.ts';
-import { CHUNK_BYTES } from '../../src/workers/files/chunk-buffers.ts';
+import { CHUNK_BYTES, ChunkBuffers } from '../../src/workers/files/chunk-buffers.ts';
+import type { Handler } from '../../src/workers/handler.ts';
+import { createHashHandler } from '../../src/workers/handlers/hash.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { fakeContext, fileHandlers, runTool, scanned } from './file-job.ts';
 
@@ -194,14 +196,25 @@ test('an aborted run stops between two chunks', (t) => {
   assert.equal(looks, 3);
 });
 
-test('progress of a big file rises to its end', (t) => {
+test('progress is said of a file that takes long, and rises; a quick one is done before anyone looks', (t) => {
   const root = tempDir(t);
   const path = join(root, 'file');
   writeFileSync(path, '');
   truncateSync(path, 33 * 1024 * 1024);
-  const fractions: number[] = [];
-  fileHandlers().hash({ path }, fakeContext({ onProgress: (fraction) => fractions.push(fraction) }));
-  assert.equal(fractions.length, 4);
+  const saidWhere = (lookMs: number): number[] => {
+    let nowMono = 0;
+    const monoMs = () => {
+      nowMono += lookMs;
+      return nowMono;
+    };
+    const fractions: number[] = [];
+    const { handle } = createHashHandler(new ChunkBuffers(), monoMs);
+    (handle as Handler)({ path }, fakeContext({ onProgress: (fraction) => fractions.push(fraction) }));
+    return fractions;
+  };
+  assert.deepEqual(saidWhere(10), []);
+  const fractions = saidWhere(130);
+  assert.equal(fractions.length, 3);
   assert.deepEqual(fractions, [...fractions].sort());
   assert.ok(fractions.every((fraction) => fraction > 0 && fraction <= 1));
 });

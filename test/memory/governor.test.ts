@@ -20,6 +20,7 @@ function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode
     done: [] as string[],
     switches: [] as string[],
     warnings: [] as string[],
+    isShort: false,
     looks: 0,
   };
   const governor = new MemoryGovernor({
@@ -42,6 +43,9 @@ function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode
       },
       trim: () => void state.done.push('trim'),
       collect: () => void state.done.push('collect'),
+      setShort: (short) => {
+        state.isShort = short;
+      },
       collectThreads: () => void state.done.push('collect threads'),
       setOptimising: (on) => void state.switches.push(on ? 'optimise' : 'plain'),
     },
@@ -455,5 +459,22 @@ test('no thread is given up for pages of files that could go first', async () =>
     await clock.advance(100);
   }
   assert.deepEqual([state.threads, state.narrow, state.warnings], [2, false, []]);
+  governor.stop();
+});
+
+test('threads are told that memory is short from some share of the budget on, and when it is not any more', async () => {
+  const { clock, governor, state } = rig();
+  state.active = 1;
+  state.anon = 30 * MB;
+  state.file = MB;
+  governor.start();
+  await clock.advance(1000);
+  assert.equal(state.isShort, false);
+  state.anon = 32 * MB;
+  await clock.advance(1000);
+  assert.equal(state.isShort, true);
+  state.anon = 30 * MB;
+  await clock.advance(1000);
+  assert.equal(state.isShort, false);
   governor.stop();
 });

@@ -7,9 +7,10 @@ const MB = 2 ** 20;
 const FLOOR = 5 * MB;
 
 function rig(options: Partial<TidierOptions> = {}) {
-  const state = { heap: FLOOR, mono: 0, collected: [] as number[] };
+  const state = { heap: FLOOR, mono: 0, isShort: true, collected: [] as number[] };
   const tidier = new Tidier({
     busyEveryMs: 6000,
+    isShort: () => state.isShort,
     heldBytes: () => state.heap,
     monoMs: () => state.mono,
     collect() {
@@ -53,6 +54,20 @@ test('an idle thread collects again as soon as there is enough, once', () => {
   one.state.heap += MB;
   one.tidier.worked();
   assert.deepEqual(rest(one, 60_100), [60_000], 'and as soon as it is over');
+});
+
+test('where memory is not short, a thread collects when its work has run dry, however its heap has grown', () => {
+  const one = rig();
+  one.state.isShort = false;
+  one.state.heap += 20 * MB;
+  for (; one.state.mono < 60_000; one.state.mono += 10) one.tidier.worked();
+  assert.deepEqual(one.state.collected, []);
+  one.state.isShort = true;
+  one.tidier.worked();
+  assert.deepEqual(one.state.collected, [60_000]);
+  one.state.isShort = false;
+  one.state.heap += 20 * MB;
+  assert.deepEqual(rest(one, 60_010), [60_000]);
 });
 
 test('a busy thread collects when its heap has grown, and seldom', () => {

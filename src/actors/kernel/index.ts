@@ -48,6 +48,7 @@ export {
   type Watermark,
   WhenMailboxFull,
 } from './mailbox.ts';
+export { MemoryShort } from './memory-short.ts';
 export { didYouMean, editDistance, nearestName } from './nearest-name.ts';
 export { printable } from './printable.ts';
 export { Ring } from './ring.ts';

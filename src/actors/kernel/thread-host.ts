@@ -28,6 +28,8 @@ export interface ThreadHostOptions {
   readonly data?: HostData;
   /** The whole catalog; the placement picks. Spawned in this order, stopped in reverse. */
   readonly definitions: readonly AnyActorDefinition[];
+  /** Memory is short: the thread collects in the middle of work too. Default never. */
+  readonly isShort?: () => boolean;
   /** Before the main thread is told that this one is ready. */
   readonly onReady?: (system: ActorSystem) => void | Promise<void>;
   /** After the actors are stopped, before the thread ends. */
@@ -63,7 +65,7 @@ class ThreadHost {
   readonly #port: MessagePort;
   readonly #options: ThreadHostOptions;
   readonly #channel: CreditChannel;
-  readonly #tidier = new Tidier(TIDYING);
+  readonly #tidier: Tidier;
   #worstDelayMs = 0;
   #sampling = false;
   /** When something was last sent to this thread, beats apart. */
@@ -73,6 +75,8 @@ class ThreadHost {
   constructor(port: MessagePort, data: HostData, options: ThreadHostOptions) {
     this.#port = port;
     this.#options = options;
+    const { isShort = () => false } = options;
+    this.#tidier = new Tidier({ ...TIDYING, isShort });
     const channel = new CreditChannel(data.credit, `the uplink of thread ${data.thread}`);
     this.#channel = channel;
     this.system = new ActorSystem({

@@ -1,7 +1,7 @@
 /**
- * When a thread collects its garbage: when its work has run dry, and in the middle of work when its heap has grown, but
- * so rarely that it costs about a hundredth of the thread's time at most. Nobody else can collect for a thread, and nobody
- * else decides it as long as there is memory: where there is not, main asks for `collect`.
+ * When a thread collects its garbage: when its work has run dry, and where memory is short in the middle of work too, when
+ * its heap has grown, but so rarely that it costs about a hundredth of the thread's time at most. Nobody else can collect
+ * for a thread; where there is no memory left, main asks for `collect`.
  */
 import { GarbageCollector } from './collect-garbage.ts';
 
@@ -14,6 +14,8 @@ export interface TidierOptions {
   readonly firstEveryMs?: number;
   /** Growth that is worth a collection while there is nothing to do. Default half a MB. */
   readonly idleGrownBytes?: number;
+  /** Only then does it collect in the middle of work. Default never: a heap that has grown is nobody's trouble then. */
+  readonly isShort?: () => boolean;
   /** Parameters for tests; `heldBytes`: resident memory of the heap. */
   readonly heldBytes?: () => number;
   readonly collect?: () => void;
@@ -38,6 +40,7 @@ export class Tidier {
   readonly #fastEveryMs: number;
   readonly #firstEveryMs: number;
   readonly #idleGrownBytes: number;
+  readonly #isShort: () => boolean;
   readonly #heldBytes: () => number;
   readonly #collectNow: () => void;
   readonly #monoMs: () => number;
@@ -51,6 +54,7 @@ export class Tidier {
     this.#fastEveryMs = options.fastEveryMs ?? options.busyEveryMs / FAST_SHARE;
     this.#firstEveryMs = options.firstEveryMs ?? FIRST_EVERY_MS;
     this.#idleGrownBytes = options.idleGrownBytes ?? IDLE_GROWN_BYTES;
+    this.#isShort = options.isShort ?? (() => false);
     const collector = new GarbageCollector();
     this.#heldBytes = options.heldBytes ?? (() => collector.heldBytes());
     this.#collectNow = options.collect ?? (() => collector.collect());
@@ -65,6 +69,7 @@ export class Tidier {
 
   /** Between two pieces of work, with the next one perhaps waiting. */
   worked(): void {
+    if (!this.#isShort()) return;
     const everyMs = this.#isFirst ? Math.min(this.#firstEveryMs, this.#busyEveryMs) : this.#busyEveryMs;
     const nowMono = this.#monoMs();
     const sinceMs = nowMono - this.#lookedMono;

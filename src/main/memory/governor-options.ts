@@ -12,6 +12,8 @@ export interface MemoryHands {
   trim(): void;
   /** Collects the garbage of main: it stands for some 30 ms. */
   collect(): void;
+  /** Threads collect in the middle of work too, or not. */
+  setShort(short: boolean): void;
   /** Has the threads with actors do so too, at once. */
   collectThreads(): void;
   /** Lets V8 optimise what runs often, or not: a compilation takes up to 15 MB while it lasts. */

@@ -9,8 +9,8 @@
  * A cpu thread is only begun where there is room for it, so that it need not be given up a moment later. While one starts,
  * what can be given back is: its own memory comes at the end of that.
  *
- * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`) and tell of it;
- * near the budget they are asked to.
+ * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`), in the middle of work
+ * only while they are told that memory is short, and tell of it; near the budget they are asked to.
  *
  * What it does is counted by step. Looks come often while there is work and rarely while there is none: a look
  * reads one file of /proc, a release is a handful of system calls.
@@ -160,11 +160,13 @@ export class MemoryGovernor {
     this.#optimise?.look(nowMono);
     const memory = this.#giveBack(nowMono);
     this.#fitThreads(memory, this.#isQuiet(nowMono));
+    const short = memory.rss > ROOM * budgetBytes;
+    this.#options.hands.setShort(short);
     const near = memory.rss > NEAR * budgetBytes;
     if (near) this.#shrink(nowMono, memory);
     else this.#grow(nowMono, memory);
     if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
-    else if (memory.rss > ROOM * budgetBytes) this.#collectBusily(nowMono);
+    else if (short) this.#collectBusily(nowMono);
     if (near || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
     else this.#arm(this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
   }

@@ -16,6 +16,8 @@ export interface CpuWorkerData {
   readonly modules: readonly { readonly name: string; readonly file: string }[];
   /** Memory of the `SharedMark` that orders wait for; left out where they wait for nothing. */
   readonly mark?: SharedArrayBuffer;
+  /** Memory of the `MemoryShort` that main sets; left out where nobody looks after memory. */
+  readonly short?: SharedArrayBuffer;
   /** Where large results go; null, the default: they are refused. */
   readonly results?: ResultFolderOptions | null;
 }

@@ -6,6 +6,7 @@
 import type { HandlerContext } from '../handler.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
 import type { Codec } from './codec.ts';
+import { FileProgress } from './file-progress.ts';
 import type { PartFile } from './part-file.ts';
 import type { SourceFile } from './source-file.ts';
 
@@ -25,7 +26,6 @@ export interface FileTransform {
 }
 
 const SLICE_BYTES = 64 * 1024;
-const PROGRESS_BYTES = 8 * 1024 * 1024;
 
 /** Returns the bytes read and written. */
 export function transformFile(transform: FileTransform): { fromBytes: number; toBytes: number } {
@@ -33,15 +33,12 @@ export function transformFile(transform: FileTransform): { fromBytes: number; to
   const input = buffers.input;
   codec.output = buffers.output;
   const pump = new Pump(transform);
-  let nextProgress = PROGRESS_BYTES;
+  const progress = new FileProgress(context, source.size);
   for (let read = source.read(input); read > 0; read = source.read(input)) {
     for (let offset = 0; offset < read; offset += SLICE_BYTES) {
       pump.feed(input, offset, Math.min(offset + SLICE_BYTES, read));
     }
-    if (pump.bytesIn >= nextProgress) {
-      nextProgress += PROGRESS_BYTES;
-      if (source.size > 0) context.progress(Math.min(1, pump.bytesIn / source.size));
-    }
+    progress.reached(pump.bytesIn);
   }
   codec.finish();
   pump.feed(input, 0, 0);

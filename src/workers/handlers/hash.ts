@@ -9,6 +9,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ChunkBuffers } from '../files/chunk-buffers.ts';
 import { type FileInput, readChoice, readFileInput, readPath } from '../files/file-input.ts';
+import { FileProgress } from '../files/file-progress.ts';
 import { Manifest } from '../files/manifest.ts';
 import { SourceFile } from '../files/source-file.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
@@ -31,18 +32,19 @@ export interface HashResult {
 }
 
 const ALGORITHMS = Object.values(HashAlgorithm);
-/** Progress is said once every so many bytes; smaller files are done before anyone looks. */
-const PROGRESS_BYTES = 8 * 1024 * 1024;
 
-/** One a thread: it owns the buffer and what it knows of the manifests. */
-export function createHashHandler(buffers: ChunkBuffers = new ChunkBuffers()): BuiltInHandler {
+/** One a thread: it owns the buffer and what it knows of the manifests. `monoMs`: a parameter for tests. */
+export function createHashHandler(
+  buffers: ChunkBuffers = new ChunkBuffers(),
+  monoMs?: () => number,
+): BuiltInHandler {
   const manifest = new Manifest(buffers);
 
   function handle(input: unknown, context: HandlerContext): HashResult {
     const file = readFileInput(input);
     const algorithm = readChoice(input, 'algorithm', ALGORITHMS) ?? HashAlgorithm.Sha256;
     const manifestPath = readPath(input, 'manifest');
-    const { hex, bytes } = hashFile(file, algorithm, buffers, context);
+    const { hex, bytes } = hashFile(file, { algorithm, buffers, context, monoMs });
     if (manifestPath === undefined || isSameFile(manifestPath, file.path)) {
       return { algorithm, hex, bytes, manifest: null };
     }
@@ -72,26 +74,28 @@ export function createHashHandler(buffers: ChunkBuffers = new ChunkBuffers()): B
   };
 }
 
+interface HashOptions {
+  readonly algorithm: HashAlgorithm;
+  readonly buffers: ChunkBuffers;
+  readonly context: HandlerContext;
+  readonly monoMs: (() => number) | undefined;
+}
+
 function hashFile(
   file: FileInput,
-  algorithm: HashAlgorithm,
-  buffers: ChunkBuffers,
-  context: HandlerContext,
+  { algorithm, buffers, context, monoMs }: HashOptions,
 ): { hex: string; bytes: number } {
   const source = SourceFile.open(file);
   try {
     const hash: Hash = process.getBuiltinModule('node:crypto').createHash(algorithm);
     const buffer = buffers.input;
     let bytes = 0;
-    let nextProgress = PROGRESS_BYTES;
+    const progress = new FileProgress(context, source.size, monoMs);
     for (let read = source.read(buffer); read > 0; read = source.read(buffer)) {
       hash.update(read === buffer.length ? buffer : buffer.subarray(0, read));
       bytes += read;
       if (context.aborted) throw context.signal.reason;
-      if (bytes >= nextProgress) {
-        nextProgress += PROGRESS_BYTES;
-        if (source.size > 0) context.progress(Math.min(1, bytes / source.size));
-      }
+      progress.reached(bytes);
     }
     source.assertUnchanged(bytes);
     return { hex: hash.digest('hex'), bytes };

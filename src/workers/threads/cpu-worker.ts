@@ -4,6 +4,7 @@
  * The thread runs handlers and nothing else, one at a time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { MemoryShort } from '../../actors/kernel/memory-short.ts';
 import { Tidier } from '../../actors/kernel/tidier.ts';
 import type { CpuThreadData } from '../cpu-pool/cpu-protocol.ts';
 import { builtInHandlers } from '../handlers/index.ts';
@@ -14,7 +15,8 @@ const TIDY_EVERY_MS = 6000;
 /** What its start leaves behind is 2 MB, in the moment in which the whole is largest. */
 const FIRST_TIDY_EVERY_MS = 250;
 
-const { modules } = workerData as CpuThreadData;
+const { modules, short } = workerData as CpuThreadData;
+const memory = new MemoryShort(short);
 const registry = new Registry({ builtIns: builtInHandlers, modules });
 
 /** Takes the text of one batch; see `CpuBatchRunner.run`. */
@@ -22,5 +24,9 @@ export const runBatch = startCpuThread({
   data: workerData as CpuThreadData,
   port: parentPort,
   resolve: (name) => registry.resolve(name),
-  tidier: new Tidier({ busyEveryMs: TIDY_EVERY_MS, firstEveryMs: FIRST_TIDY_EVERY_MS }),
+  tidier: new Tidier({
+    busyEveryMs: TIDY_EVERY_MS,
+    firstEveryMs: FIRST_TIDY_EVERY_MS,
+    isShort: () => memory.isShort,
+  }),
 });

@@ -15,6 +15,8 @@ export interface HostSettings {
   };
   /** Memory of the `SharedMark` that says how far the journal has come. */
   readonly mark: SharedArrayBuffer;
+  /** Memory of the `MemoryShort` that main sets. */
+  readonly short: SharedArrayBuffer;
   readonly control: { readonly socketPath: string };
   readonly io: { readonly maxSlots: number };
   /** Null: large results are refused. */

@@ -7,6 +7,7 @@ import {
   type ActorSystem,
   type AnyActorDefinition,
   type HostData,
+  MemoryShort,
   runThreadHost,
   SharedMark,
 } from '../../actors/kernel/index.ts';
@@ -86,7 +87,8 @@ async function startHost(): Promise<void> {
   for (const [name, create] of Object.entries(catalog)) {
     if (placement[name] === thread) definitions.push(await create());
   }
-  const system = runThreadHost({ data, definitions });
+  const short = new MemoryShort(settings.short);
+  const system = runThreadHost({ data, definitions, isShort: () => short.isShort });
   if (placement[ActorName.Guest] === thread) logOutput(system, thread);
 }
 
