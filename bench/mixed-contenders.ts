@@ -1,5 +1,5 @@
 /** Who does the work of `mixed`: colibri in the process that asks, colibri as it is built, and what one puts together. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
@@ -65,6 +65,15 @@ const CONFIG = {
   ],
 };
 
+/** What the kernel calls a thread of the cpu pool: threads with actors have names of their own. */
+const CPU_THREAD = 'WorkerThread';
+
+/** Of this process, as the kernel counts them. */
+function namedThreads(name: string): number {
+  const threads = readdirSync('/proc/self/task');
+  return threads.filter((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim() === name).length;
+}
+
 /** As a program writes it: the wait is a function of its own, as in p-queue, the hash runs on a thread. */
 async function library(): Promise<MixedContender> {
   const app = new App({
@@ -80,11 +89,12 @@ async function library(): Promise<MixedContender> {
     pid: process.pid,
     wait: async (ms) => (await app.trigger(waiting, ms, { wait: true })).durationMs ?? 0,
     hash: async (path) => (await app.trigger(hashing, { path }, { wait: true })).durationMs ?? 0,
-    threads: async () => CORES,
+    threads: async () => namedThreads(CPU_THREAD),
     close: () => app.stop(),
   };
 }
 
+/** A whole daemon: the wait is the handler `sleep`, on the service thread. */
 async function inProcess(): Promise<MixedContender> {
   const { daemon, close } = await startBenchDaemon(CONFIG);
   const run = async (task: string, payload: object): Promise<number> => {

@@ -25,6 +25,9 @@ const WEIGHTS = [
 ] as const;
 const SECONDS = { quick: 5, full: 60 } as const;
 
+/** Of whom something is asked: those that are where Piscina is. */
+const IN_PROCESS: ReadonlySet<ContenderName> = new Set([ContenderName.Library, ContenderName.BuiltIn]);
+
 const CHILD = fileURLToPath(new URL('./mixed-child.ts', import.meta.url));
 const TASK = fileURLToPath(new URL('./mixed-task.js', import.meta.url));
 const CORES = availableParallelism();
@@ -67,7 +70,7 @@ async function measured(
     }
     const peerP99Ms = found.get(ContenderName.Separate)?.cpu.total.p99Ms;
     for (const [contender, figures] of found) {
-      const wanted = contender === ContenderName.Library ? { share, p99Ms: peerP99Ms } : null;
+      const wanted = IN_PROCESS.has(contender) ? { share, p99Ms: peerP99Ms } : null;
       rows.push(...contenderRows(`${name}, ${contender}`, figures, { most, wanted }));
     }
   }
@@ -79,6 +82,7 @@ async function contenders(target: Target | 'both' | undefined): Promise<readonly
   const targets = builtTargets(target ?? 'npm');
   return [
     ContenderName.Library,
+    ContenderName.BuiltIn,
     ...((await loadPeer('p-queue')) === null ? [] : [ContenderName.Separate]),
     ContenderName.One,
     ...targets.map((built) => (built === 'npm' ? ContenderName.Npm : ContenderName.Binary)),

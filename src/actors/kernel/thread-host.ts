@@ -45,7 +45,7 @@ const QUIET_MS = 1500;
  * Collections are to be a small part of what an idle process takes, and some two hundredths of the thread's time in the
  * middle of work: requests that wait for their run outlive two collections of new objects, half a MB of them a second.
  */
-const TIDYING = { busyEveryMs: 2500, fastEveryMs: 2500, firstEveryMs: 90_000, idleGrownBytes: 2 ** 20 };
+const TIDYING = { busyEveryMs: 2500, fastEveryMs: 1000, firstEveryMs: 90_000, idleGrownBytes: 2 ** 20 };
 
 /** @throws `internal` on a thread that no link started */
 export function runThreadHost(options: ThreadHostOptions): ActorSystem {
