@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDocument, StatusDocument } from '../src/actors/control/index.ts';
-import type { RunEvent } from '../src/actors/protocol.ts';
+import type { RunEvent } from '../src/actors/records.ts';
 import { SqliteStore } from '../src/actors/store/index.ts';
 import { median, rounded } from './bench-row.ts';
 import { BuiltDaemon, builtTargets } from './footprint-daemon.ts';

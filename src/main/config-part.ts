@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseInstant } from '../actors/kernel/parse-time.ts';
-import type { SizeView } from '../actors/protocol.ts';
+import type { SizeView } from '../actors/views/size-view.ts';
 import { builtInHandlers } from '../workers/index.ts';
 import { type Config, type LoadedConfig, loadConfig, type ScheduledSpec } from './config/index.ts';
 import { ledger } from './memory/index.ts';

@@ -23,10 +23,10 @@ import {
   type ControlMessages,
   type LogRecord,
   type RunsMessages,
-  type RuntimeView,
   type StoreMessages,
   ThreadName,
 } from '../actors/protocol.ts';
+import type { RuntimeView } from '../actors/views/runtime-view.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { Embedded } from './embedded.ts';

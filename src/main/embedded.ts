@@ -1,5 +1,5 @@
 /** What a program gives to the runtime that is a part of it: a pool of its functions, and an ear for what becomes of runs. */
-import type { RecordBatch } from '../actors/protocol.ts';
+import type { RecordBatch } from '../actors/records.ts';
 import type { InlinePool } from '../workers/inline-pool/inline-pool.ts';
 import type { InlinePoolOptions } from '../workers/inline-pool/inline-pool-options.ts';
 

@@ -6,7 +6,8 @@ export {
   type ErrorData,
   TestClock,
 } from '../actors/kernel/index.ts';
-export type { FlowStepView, RuntimeView, RunView } from '../actors/protocol.ts';
+export type { FlowStepView, RunView } from '../actors/views/run-view.ts';
+export type { RuntimeView } from '../actors/views/runtime-view.ts';
 export type { Handler, HandlerContext, HandlerLog } from '../workers/handler.ts';
 export {
   type Config,

@@ -4,7 +4,8 @@
  * ended last.
  */
 import type { ActorRef, Clock } from '../actors/kernel/index.ts';
-import type { LastEnd, StoreMessages, StoreOpening } from '../actors/protocol.ts';
+import type { StoreMessages, StoreOpening } from '../actors/protocol.ts';
+import type { LastEnd } from '../actors/records.ts';
 import type { Runs } from '../actors/runs/index.ts';
 import type { TaskSpec } from './config/index.ts';
 import { scheduleText } from './schedule/index.ts';

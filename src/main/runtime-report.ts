@@ -1,8 +1,8 @@
 /** Everything that main knows and others show, put together when it is asked for. */
 import type { Flows } from '../actors/flow/index.ts';
 import type { ActorSystem, Clock, LoopDelaySampler } from '../actors/kernel/index.ts';
-import type { PoolView, RuntimeView, TaskView, TaskWindow } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
+import type { PoolView, RuntimeView, TaskView, TaskWindow } from '../actors/views/runtime-view.ts';
 import type { CpuPool, InlinePool, IoPool } from '../workers/index.ts';
 import type { Config, TaskSpec } from './config/index.ts';
 import { type MemoryGovernor, readProcessMemory } from './memory/index.ts';

@@ -2,8 +2,9 @@
 import { availableParallelism } from 'node:os';
 import type { Flows } from '../actors/flow/index.ts';
 import { type ActorSystem, usedHeapBytes } from '../actors/kernel/index.ts';
-import { ActorName, type SizeView, type StoreMessages, type TelemetryMessages } from '../actors/protocol.ts';
+import { ActorName, type StoreMessages, type TelemetryMessages } from '../actors/protocol.ts';
 import type { Runs } from '../actors/runs/index.ts';
+import type { SizeView } from '../actors/views/size-view.ts';
 import type { CpuPool, IoPool } from '../workers/index.ts';
 import type { Config } from './config/index.ts';
 import { ledger, type MemoryGovernor, readProcessMemory } from './memory/index.ts';

@@ -24,7 +24,6 @@ import {
   ActorName,
   type IoMessages,
   type LogRecord,
-  type RuntimeView,
   type StoreMessages,
   type TelemetryMessages,
   ThreadName,
@@ -32,6 +31,7 @@ import {
 import { ResultFolder, type ResultFolderOptions } from '../actors/results/result-folder.ts';
 import { ResultRoom } from '../actors/results/result-room.ts';
 import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
+import type { RuntimeView } from '../actors/views/runtime-view.ts';
 import {
   BegunRun,
   blockedBy,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditEntry } from '../../src/actors/protocol.ts';
+import type { AuditEntry } from '../../src/actors/records.ts';
 import { currentUser, userText } from '../../src/main/cli/user.ts';
 import { type ControlRig, controlRig } from '../control/fixtures.ts';
 import type { HasAfter } from '../support/temp-dir.ts';

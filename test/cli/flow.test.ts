@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import type { FlowStepView, FlowView } from '../../src/actors/protocol.ts';
+import type { FlowStepView, FlowView } from '../../src/actors/views/run-view.ts';
 import type { Config } from '../../src/main/config/config.ts';
 import { controlRig, runView } from '../control/fixtures.ts';
 import { cliRig, NOW } from './fixtures.ts';

@@ -8,7 +8,7 @@ import {
   statusDocument,
   taskDocument,
 } from '../../src/actors/control/documents.ts';
-import type { TaskView } from '../../src/actors/protocol.ts';
+import type { TaskView } from '../../src/actors/views/runtime-view.ts';
 import { deadLetterList, runList, taskList } from '../../src/main/cli/render/lists.ts';
 import { Paint } from '../../src/main/cli/render/paint.ts';
 import { runDetails } from '../../src/main/cli/render/run.ts';

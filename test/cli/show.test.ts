@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptView, AuditEntry, RunView } from '../../src/actors/protocol.ts';
+import type { AttemptView, AuditEntry } from '../../src/actors/records.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { controlRig, runView } from '../control/fixtures.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { cliRig } from './fixtures.ts';

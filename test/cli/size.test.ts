@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sizeDocument } from '../../src/actors/control/index.ts';
-import type { SizeView } from '../../src/actors/protocol.ts';
+import type { SizeView } from '../../src/actors/views/size-view.ts';
 import { Paint } from '../../src/main/cli/render/paint.ts';
 import { sizeText } from '../../src/main/cli/render/size.ts';
 import { displayWidth } from '../../src/main/cli/render/text.ts';

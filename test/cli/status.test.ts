@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { statusDocument } from '../../src/actors/control/documents.ts';
-import type { BoundView, StoreView } from '../../src/actors/protocol.ts';
+import type { BoundView, StoreView } from '../../src/actors/views/runtime-view.ts';
 import { Paint } from '../../src/main/cli/render/paint.ts';
 import { statusText } from '../../src/main/cli/render/status.ts';
 import { displayWidth } from '../../src/main/cli/render/text.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
-import type { AuditEntry } from '../../src/actors/protocol.ts';
+import type { AuditEntry } from '../../src/actors/records.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { type ControlRig, controlRig, type FakeActor, http, runView } from './fixtures.ts';
 

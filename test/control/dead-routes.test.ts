@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DeadLetterChoice, DeadLetterFilter, DeadLetterView } from '../../src/actors/protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter } from '../../src/actors/protocol.ts';
+import type { DeadLetterView } from '../../src/actors/views/run-view.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { type ControlRig, controlRig, http } from './fixtures.ts';
 

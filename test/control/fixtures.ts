@@ -11,7 +11,9 @@ import {
   type Messages,
   TestClock,
 } from '../../src/actors/kernel/index.ts';
-import type { AuditEntry, ControlMessages, LogRecord, RunView } from '../../src/actors/protocol.ts';
+import type { ControlMessages, LogRecord } from '../../src/actors/protocol.ts';
+import type { AuditEntry } from '../../src/actors/records.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { type HasAfter, tempDir } from '../support/temp-dir.ts';
 
 /** Answers for an actor: by the kind of the question. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { MAX_BODY_BYTES } from '../../src/actors/control/index.ts';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
-import type { RunView } from '../../src/actors/protocol.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { runtimeView } from '../telemetry/fixtures.ts';
 import { controlRig, http, runView } from './fixtures.ts';

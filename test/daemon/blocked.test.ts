@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
-import type { RunView } from '../../src/actors/protocol.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { daemonInside } from '../support/daemon-inside.ts';
 import { MachineLag, MachinePressure } from '../support/process-facts.ts';
 import { StallMeter } from '../support/stalls.ts';

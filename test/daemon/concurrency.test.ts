@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { RunView } from '../../src/actors/protocol.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { loadConfigFile } from '../../src/main/config-part.ts';
 import { Daemon } from '../../src/main/daemon.ts';
 import { http } from '../control/fixtures.ts';

@@ -6,7 +6,7 @@
  *   success          what the daemon calls done was done
  */
 import type { RunDocument } from '../../src/actors/control/documents.ts';
-import { MAX_ATTEMPTS_KEPT } from '../../src/actors/protocol.ts';
+import { MAX_ATTEMPTS_KEPT } from '../../src/actors/records.ts';
 import { INTERRUPTION_BUDGET } from '../../src/actors/runs/settlement.ts';
 import { type LedgerLine, LedgerMark } from './ledger.ts';
 

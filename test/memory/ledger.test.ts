@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sizeDocument } from '../../src/actors/control/index.ts';
-import type { LedgerRow, SizeView } from '../../src/actors/protocol.ts';
+import type { LedgerRow, SizeView } from '../../src/actors/views/size-view.ts';
 import type { Config } from '../../src/main/config/index.ts';
 import { historyBytes, ledger, type Measured } from '../../src/main/memory/index.ts';
 import { codecBytes } from '../../src/workers/index.ts';

@@ -1,9 +1,10 @@
 /** The attempts of a run, with the one that only the run itself tells of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allAttempts } from '../../src/actors/all-attempts.ts';
-import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunView } from '../../src/actors/protocol.ts';
+import { type AttemptView, MAX_ATTEMPTS_KEPT } from '../../src/actors/records.ts';
 import { RUN_STATES } from '../../src/actors/runs/index.ts';
+import { allAttempts } from '../../src/actors/views/all-attempts.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { runView } from '../control/fixtures.ts';
 
 const NO = { code: 'handler-failed', message: 'no' } as const;

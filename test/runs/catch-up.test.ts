@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { RunEvent } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import { OverlapPolicy, type RunsTask, runsByteLimits } from '../../src/actors/runs/index.ts';
 import { type Keeper, keeper } from './keeper.ts';
 import { type Setup, setup, taskSpec } from './runs-setup.ts';

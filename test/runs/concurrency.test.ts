@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ExecuteOrder, Pool } from '../../src/actors/execution.ts';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
-import type { StoredRun } from '../../src/actors/protocol.ts';
+import type { StoredRun } from '../../src/actors/records.ts';
 import { isTerminal, type RunsTask } from '../../src/actors/runs/index.ts';
 import { byKey, NO_BOUNDS } from './queue-setup.ts';
 import { FakeAnswer, FakePool, type Setup, setup, taskSpec } from './runs-setup.ts';

@@ -1,7 +1,8 @@
 /** What main keeps for a store that is late, cannot write, or was lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OfferReply, RecordBatch } from '../../src/actors/protocol.ts';
+import type { OfferReply } from '../../src/actors/protocol.ts';
+import type { RecordBatch } from '../../src/actors/records.ts';
 import { MAX_CALLS } from '../../src/actors/runs/postponed.ts';
 import { FakeAnswer, setup, taskSpec } from './runs-setup.ts';
 

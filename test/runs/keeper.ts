@@ -1,5 +1,6 @@
 /** A store that has what it was told, gives out what is to begin later in pages, and the rest to a daemon that comes after. */
-import type { DelayedPlace, RunEvent, StoredRun } from '../../src/actors/protocol.ts';
+import type { DelayedPlace } from '../../src/actors/protocol.ts';
+import type { RunEvent, StoredRun } from '../../src/actors/records.ts';
 import { isTerminal } from '../../src/actors/runs/index.ts';
 import type { FarRuns } from '../../src/actors/runs/later-runs.ts';
 

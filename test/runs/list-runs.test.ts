@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorRef } from '../../src/actors/kernel/index.ts';
-import type { RunFilter, RunsMessages, RunView, StoreMessages } from '../../src/actors/protocol.ts';
+import type { RunFilter, RunsMessages, StoreMessages } from '../../src/actors/protocol.ts';
 import { listRuns } from '../../src/actors/runs/index.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { runView } from '../control/fixtures.ts';
 
 /** Main and a store that has not heard of the last transitions. */

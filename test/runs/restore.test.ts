@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RunEvent, StoredRun } from '../../src/actors/protocol.ts';
+import type { RunEvent, StoredRun } from '../../src/actors/records.ts';
 import { INTERRUPTION_BUDGET, isTerminal, RUN_STATES } from '../../src/actors/runs/index.ts';
 import { setup, taskSpec } from './runs-setup.ts';
 

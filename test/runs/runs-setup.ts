@@ -4,7 +4,7 @@ import type { WallWatch } from '../../src/actors/delay/index.ts';
 import type { ExecuteOrder, Outcome, Pool, PoolName, WorkSource } from '../../src/actors/execution.ts';
 import type { Answer } from '../../src/actors/kernel/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { RecordBatch, RunEvent } from '../../src/actors/protocol.ts';
+import type { RecordBatch, RunEvent } from '../../src/actors/records.ts';
 import { Runs, type RunsByteLimits, type RunsOptions, type RunsTask } from '../../src/actors/runs/index.ts';
 
 export function taskSpec(fields: Partial<RunsTask> & { name: string }): RunsTask {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ErrorData } from '../../src/actors/kernel/errors.ts';
 import type { ColibriError } from '../../src/actors/kernel/index.ts';
-import type { OfferReply, RunView } from '../../src/actors/protocol.ts';
+import type { OfferReply } from '../../src/actors/protocol.ts';
 import {
   INTERRUPTION_BUDGET,
   isTerminal,
@@ -11,6 +11,7 @@ import {
   PAYLOAD_LIMIT,
   type RunState,
 } from '../../src/actors/runs/index.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { FakeAnswer, FakePool, setup, taskSpec } from './runs-setup.ts';
 
 const failed = { status: 'failed', error: { code: 'handler-failed', message: 'no' } } as const;

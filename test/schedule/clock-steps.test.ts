@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { ClockJump } from '../../src/actors/protocol.ts';
+import type { ClockJump } from '../../src/actors/views/runtime-view.ts';
 import type { MisfirePolicy } from '../../src/main/config/config.ts';
 import {
   at,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/actors/kernel/clock.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { ClockJump } from '../../src/actors/protocol.ts';
+import type { ClockJump } from '../../src/actors/views/runtime-view.ts';
 import { ClockWatch, JUMP_MS } from '../../src/main/schedule/clock-watch.ts';
 
 function watched(clock = new TestClock()) {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { TIMER_CAP_MS } from '../../src/actors/delay/index.ts';
 import { TestClock } from '../../src/actors/kernel/test-clock.ts';
-import type { ClockJump } from '../../src/actors/protocol.ts';
+import type { ClockJump } from '../../src/actors/views/runtime-view.ts';
 import { ClockWatch, Scheduler } from '../../src/main/schedule/index.ts';
 import { setup, taskSpec } from '../runs/runs-setup.ts';
 import { at, DAY_MS, every, HOUR_MS, MINUTE_MS, scheduled } from './scheduler-rig.ts';

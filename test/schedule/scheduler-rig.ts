@@ -1,7 +1,7 @@
 /** A scheduler that notes what it says, and short ways to write schedules, policies and instants. */
 import assert from 'node:assert/strict';
 import type { Clock } from '../../src/actors/kernel/clock.ts';
-import type { ClockJump } from '../../src/actors/protocol.ts';
+import type { ClockJump } from '../../src/actors/views/runtime-view.ts';
 import {
   DEFAULT_DST,
   type DstPolicy,

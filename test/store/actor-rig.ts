@@ -7,13 +7,9 @@ import {
   SharedMark,
   TestClock,
 } from '../../src/actors/kernel/index.ts';
-import {
-  MAILBOXES,
-  type OfferBody,
-  type OfferReply,
-  type RunEvent,
-  type StoreMessages,
-} from '../../src/actors/protocol.ts';
+import { MAILBOXES } from '../../src/actors/mailboxes.ts';
+import type { OfferBody, OfferReply, StoreMessages } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import type { ResultFolder } from '../../src/actors/results/result-folder.ts';
 import { SqliteStore, type Store, storeActor } from '../../src/actors/store/index.ts';
 import type { HasAfter } from '../support/temp-dir.ts';

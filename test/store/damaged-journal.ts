@@ -1,8 +1,9 @@
 /** A journal of some size, to be damaged, and stores on what is left of it. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { RunFilter, RunView } from '../../src/actors/protocol.ts';
+import type { RunFilter } from '../../src/actors/protocol.ts';
 import { type SqliteStore, StoreTrouble } from '../../src/actors/store/index.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import type { HasAfter } from '../support/temp-dir.ts';
 import { begin, death, end, Feed, markOf, then } from './feed.ts';
 import { inside, journalFile, sqliteStore } from './sqlite-journal.ts';

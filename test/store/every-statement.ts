@@ -1,5 +1,5 @@
 /** A history that makes use of every statement there is, in commits of all sizes. */
-import type { RunEvent } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import { resultFileName } from '../../src/actors/results/result-reference.ts';
 import type { Retention } from '../../src/actors/store/index.ts';
 import { begin, death, end, markOf, then } from './feed.ts';

@@ -1,6 +1,6 @@
 /** Batches with running ordinals for a store, and transitions to fill them with. */
 import assert from 'node:assert/strict';
-import type { RecordBatch, RunEvent } from '../../src/actors/protocol.ts';
+import type { RecordBatch, RunEvent } from '../../src/actors/records.ts';
 import { Appended, type Store } from '../../src/actors/store/index.ts';
 
 export class Feed {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RunEvent } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import { MemoryStore } from '../../src/actors/store/index.ts';
 import { MarkSet } from '../../src/actors/store/mark-set.ts';
 import { storeConformance } from './conformance.ts';

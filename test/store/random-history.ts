@@ -1,5 +1,6 @@
 /** What a daemon may write, made of a list of numbers: legal transitions of a few runs, in batches, with all beside them. */
-import type { AuditEntry, RecordBatch, RunEvent, StoreMessages } from '../../src/actors/protocol.ts';
+import type { StoreMessages } from '../../src/actors/protocol.ts';
+import type { AuditEntry, RecordBatch, RunEvent } from '../../src/actors/records.ts';
 import { isTerminal, RUN_TRANSITIONS, type RunState } from '../../src/actors/runs/run-states.ts';
 import { markOf } from './feed.ts';
 

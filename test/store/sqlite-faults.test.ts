@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RecordBatch } from '../../src/actors/protocol.ts';
+import type { RecordBatch } from '../../src/actors/records.ts';
 import { Appended, type Retention } from '../../src/actors/store/index.ts';
 import { SqliteCode } from '../../src/actors/store/sqlite/database.ts';
 import type { HasAfter } from '../support/temp-dir.ts';

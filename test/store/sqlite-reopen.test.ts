@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { test } from 'node:test';
-import type { AuditEntry, RunEvent } from '../../src/actors/protocol.ts';
+import type { AuditEntry, RunEvent } from '../../src/actors/records.ts';
 import { Appended, type SqliteStore } from '../../src/actors/store/index.ts';
 import { begin, death, end, Feed, markOf, then } from './feed.ts';
 import { crashCopy, dump, inside, journalFile, ROOMY, sqliteStore } from './sqlite-journal.ts';

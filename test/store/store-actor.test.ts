@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { RecordBatch } from '../../src/actors/protocol.ts';
+import type { RecordBatch } from '../../src/actors/records.ts';
 import { ResultFolder } from '../../src/actors/results/result-folder.ts';
 import { ResultRoom } from '../../src/actors/results/result-room.ts';
 import { MemoryStore } from '../../src/actors/store/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { RunEvent } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import { SqliteStore } from '../../src/actors/store/index.ts';
 import { SqliteCode } from '../../src/actors/store/sqlite/database.ts';
 import { type ActorRig, actorRig, type Said } from './actor-rig.ts';

@@ -1,7 +1,7 @@
 /** A whole daemon in the test's own process: threads, store, telemetry and all. */
 import { join } from 'node:path';
 import { compileFlow, Flows } from '../../src/actors/flow/index.ts';
-import type { RunView } from '../../src/actors/protocol.ts';
+import type { RunView } from '../../src/actors/views/run-view.ts';
 import { resolveConfig } from '../../src/main/config/index.ts';
 import { Daemon } from '../../src/main/daemon.ts';
 import { builtInHandlers } from '../../src/workers/index.ts';

@@ -8,9 +8,11 @@ import type {
   EnvelopeOf,
   Messages,
 } from '../../src/actors/kernel/index.ts';
-import type { RunEvent, RuntimeView, TelemetryMessages } from '../../src/actors/protocol.ts';
+import type { TelemetryMessages } from '../../src/actors/protocol.ts';
+import type { RunEvent } from '../../src/actors/records.ts';
 import type { DeviceChunk, LineDevice } from '../../src/actors/telemetry/line-writer.ts';
 import { type TelemetryOptions, telemetryActor } from '../../src/actors/telemetry/telemetry-actor.ts';
+import type { RuntimeView } from '../../src/actors/views/runtime-view.ts';
 
 /** Keeps what is written; fails or holds as it is told. */
 export class FakeDevice implements LineDevice {

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LoopDelaySampler, TestClock } from '../../src/actors/kernel/index.ts';
-import type { TaskView } from '../../src/actors/protocol.ts';
 import { DURATION_BOUNDS, Histogram, LAG_BOUNDS } from '../../src/actors/telemetry/histogram.ts';
 import type { Scrape } from '../../src/actors/telemetry/metric-samples.ts';
 import { METRICS } from '../../src/actors/telemetry/metric-table.ts';
 import { Metrics } from '../../src/actors/telemetry/metrics.ts';
 import { RunCounters } from '../../src/actors/telemetry/run-counters.ts';
+import type { TaskView } from '../../src/actors/views/runtime-view.ts';
 import { event, runtimeView } from './fixtures.ts';
 
 const NONE = { p50: 0, p99: 0, max: 0 };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../src/actors/kernel/index.ts';
-import type { RuntimeView, TelemetryMessages } from '../../src/actors/protocol.ts';
+import type { TelemetryMessages } from '../../src/actors/protocol.ts';
 import { CHUNK_BYTES } from '../../src/actors/telemetry/line-writer.ts';
+import type { RuntimeView } from '../../src/actors/views/runtime-view.ts';
 import { type Rig, rig, runtimeView } from './fixtures.ts';
 
 const usage = async ({ send }: Rig) => (await send('usage', null)) as TelemetryMessages['usage']['reply'];

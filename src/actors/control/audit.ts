@@ -3,7 +3,7 @@
  * `audited`. Entries are bounded, whatever a request holds; inputs of runs are not in them.
  */
 import { toErrorData } from '../kernel/index.ts';
-import type { AuditEntry } from '../protocol.ts';
+import type { AuditEntry } from '../records.ts';
 import { type AuditDocument, auditDocument } from './documents.ts';
 import type { RouteContext, RouteRequest } from './route.ts';
 

@@ -12,15 +12,15 @@ import type {
   EnvelopeOf,
 } from '../kernel/index.ts';
 import { assertNever, toErrorData } from '../kernel/index.ts';
-import {
-  type AuditEntry,
-  type ControlMessages,
-  type LogRecord,
-  MAILBOXES,
-  type RunsMessages,
-  type StoreMessages,
-  type TelemetryMessages,
+import { MAILBOXES } from '../mailboxes.ts';
+import type {
+  ControlMessages,
+  LogRecord,
+  RunsMessages,
+  StoreMessages,
+  TelemetryMessages,
 } from '../protocol.ts';
+import type { AuditEntry } from '../records.ts';
 import { ControlServer } from './control-server.ts';
 
 export interface ControlOptions {

@@ -4,17 +4,11 @@
  * these shapes: fields are added, never renamed.
  */
 
-import { allAttempts } from '../all-attempts.ts';
 import type { ErrorData } from '../kernel/index.ts';
-import type {
-  AuditEntry,
-  DeadLetterView,
-  RuntimeView,
-  RunView,
-  StoreView,
-  TaskView,
-  TaskWindow,
-} from '../protocol.ts';
+import type { AuditEntry } from '../records.ts';
+import { allAttempts } from '../views/all-attempts.ts';
+import type { DeadLetterView, RunView } from '../views/run-view.ts';
+import type { RuntimeView, StoreView, TaskView, TaskWindow } from '../views/runtime-view.ts';
 
 export interface ErrorDocument {
   readonly code: string;

@@ -1,5 +1,6 @@
 /** Routes about runs of flows: show with their steps, run again. What else is done with them is done as with any run. */
-import type { FlowStepView, FlowView, RerunChoice } from '../protocol.ts';
+import type { RerunChoice } from '../protocol.ts';
+import type { FlowStepView, FlowView } from '../views/run-view.ts';
 import { audited } from './audit.ts';
 import { isoOrNull, type RunDocument, runDocument } from './documents.ts';
 import { parseRerun } from './requests.ts';

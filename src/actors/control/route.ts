@@ -1,6 +1,7 @@
 /** What a route of the control socket is, and what it is given. */
 import type { ActorRef } from '../kernel/index.ts';
-import type { AuditEntry, RunsMessages, StoreMessages } from '../protocol.ts';
+import type { RunsMessages, StoreMessages } from '../protocol.ts';
+import type { AuditEntry } from '../records.ts';
 
 /** Whom the routes ask, and the seats of what they cannot do themselves. */
 export interface RouteContext {

@@ -1,5 +1,5 @@
 /** The memory ledger as JSON, with the conventions of `documents.ts`; rates and means are worked out here. */
-import type { SizeView } from '../protocol.ts';
+import type { SizeView } from '../views/size-view.ts';
 
 /** `rss_bytes` and `flow` are null where the ledger is computed from the config alone, without a daemon. */
 export interface SizeDocument {

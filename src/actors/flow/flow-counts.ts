@@ -1,5 +1,5 @@
 /** What metrics say of flows: how many live, and how their steps ended. One set of numbers for each flow of the config. */
-import type { FlowCountsView } from '../protocol.ts';
+import type { FlowCountsView } from '../views/runtime-view.ts';
 import type { StepReason } from './flow-events.ts';
 import type { StepEnd } from './step-states.ts';
 

@@ -3,7 +3,7 @@
  * that follows from it is done. With its end comes how each step did, so that it can be shown and run again when the runs of
  * the steps are forgotten.
  */
-import type { FlowStepView } from '../protocol.ts';
+import type { FlowStepView } from '../views/run-view.ts';
 import type { FailureReason, StopReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
 

@@ -1,8 +1,9 @@
 /** How the run of a flow is shown, and what one again begins with. */
 import { ColibriError } from '../kernel/errors.ts';
-import type { FlowView, RerunChoice, RunView } from '../protocol.ts';
+import type { RerunChoice } from '../protocol.ts';
 import type { StepRuns, TakenOver } from '../runs/index.ts';
 import { isTerminal } from '../runs/run-states.ts';
+import type { FlowView, RunView } from '../views/run-view.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { noteText, parseNote, viewOfGraph, viewOfNoted } from './flow-note.ts';
 import { type FlowStore, keptOf } from './flow-store.ts';

@@ -1,16 +1,10 @@
 /** What the flows ask the store, and the results of steps: of a run in memory from there, else from the store. */
 import type { SchemaPath } from '../kernel/check-schema.ts';
-import type {
-  Judgement,
-  ResultPart,
-  RunFilter,
-  RunView,
-  StepsPlace,
-  StoredStep,
-  StoreMessages,
-} from '../protocol.ts';
+import type { Judgement, ResultPart, RunFilter, StepsPlace, StoreMessages } from '../protocol.ts';
+import type { StoredStep } from '../records.ts';
 import type { Expectation } from '../results/expectation.ts';
 import type { StepRuns } from '../runs/index.ts';
+import type { RunView } from '../views/run-view.ts';
 
 export interface FlowStore {
   steps(place: StepsPlace): Promise<StoreMessages['flow-steps']['reply']>;

@@ -17,9 +17,11 @@ import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../ex
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
 import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
-import type { FlowCountsView, FlowView, LogRecord, RerunChoice, RunView } from '../protocol.ts';
+import type { LogRecord, RerunChoice } from '../protocol.ts';
 import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
+import type { FlowView, RunView } from '../views/run-view.ts';
+import type { FlowCountsView } from '../views/runtime-view.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
 import { FlowBytes } from './flow-bytes.ts';
 import { FlowCounts } from './flow-counts.ts';

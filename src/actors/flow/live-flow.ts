@@ -1,8 +1,9 @@
 /** One run of a flow while it lives: its steps, what it keeps in the journal, and the ids of its runs. */
 import type { TimerHandle } from '../delay/index.ts';
 import type { ExecuteOrder } from '../execution.ts';
-import type { FlowStepView, StoredStep } from '../protocol.ts';
+import type { StoredStep } from '../records.ts';
 import type { FlowedRun } from '../runs/index.ts';
+import type { FlowStepView } from '../views/run-view.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { FirstError } from './first-error.ts';
 import { type FlowBytes, LiveFlowBytes } from './flow-bytes.ts';

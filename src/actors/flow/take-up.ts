@@ -5,7 +5,8 @@
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { toErrorData } from '../kernel/errors.ts';
-import type { Judgement, LogRecord, StoredStep } from '../protocol.ts';
+import type { Judgement, LogRecord } from '../protocol.ts';
+import type { StoredStep } from '../records.ts';
 import type { Expectation } from '../results/expectation.ts';
 import { isReference } from '../results/result-reference.ts';
 import type { StepRuns } from '../runs/index.ts';

@@ -7,7 +7,7 @@
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import { makesRuns, type PoolName } from '../execution.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { BoundView } from '../protocol.ts';
+import type { BoundView } from '../views/runtime-view.ts';
 import { BoundKind, type Bounds } from './bounds.ts';
 import { Gate } from './gate.ts';
 import { KeyLanes, type KeyRoom, MAX_KEYS } from './key-lanes.ts';

@@ -4,7 +4,8 @@
  */
 import type { ErrorData } from '../kernel/errors.ts';
 import { errorBytes, textBytes } from '../kernel/index.ts';
-import type { DeadLetterChoice, DeadLetterFilter, DeadLetterView } from '../protocol.ts';
+import type { DeadLetterChoice, DeadLetterFilter } from '../protocol.ts';
+import type { DeadLetterView } from '../views/run-view.ts';
 import { layInput } from './order-input.ts';
 import type { RunsTask } from './task-state.ts';
 

@@ -13,7 +13,7 @@
 import { type Clock, type ClockTimer, systemClock } from '../kernel/clock.ts';
 import { errorTextLength } from '../kernel/errors.ts';
 import { errorBytes, Ring, textBytes } from '../kernel/index.ts';
-import type { RecordBatch, RunEvent } from '../protocol.ts';
+import type { RecordBatch, RunEvent } from '../records.ts';
 import type { Run, UnsentEvent, Writable } from './run.ts';
 import { isTerminal, type RunState } from './run-states.ts';
 import { Watermarks } from './watermarks.ts';

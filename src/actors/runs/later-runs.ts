@@ -11,7 +11,8 @@
  */
 import { type DelayEngine, HeapDelayEngine, type TimerHandle, type WallWatch } from '../delay/index.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
-import type { DelayedPlace, StoredRun, StoreMessages } from '../protocol.ts';
+import type { DelayedPlace, StoreMessages } from '../protocol.ts';
+import type { StoredRun } from '../records.ts';
 import type { Run } from './run.ts';
 
 /** The runs that stand in the store alone: asked for in pages, in the order they are due, or one by its id. */

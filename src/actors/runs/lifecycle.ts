@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError, type ErrorData, withoutStack } from '../kernel/errors.ts';
-import type { RunEvent } from '../protocol.ts';
+import type { RunEvent } from '../records.ts';
 import type { Journal } from './journal.ts';
 import type { LiveBytes } from './live-bytes.ts';
 import type { Run } from './run.ts';

@@ -3,7 +3,8 @@
  * that both know, main knows more: the store may not have its last transitions yet.
  */
 import type { ActorRef } from '../kernel/index.ts';
-import type { RunFilter, RunsMessages, RunView, StoreMessages } from '../protocol.ts';
+import type { RunFilter, RunsMessages, StoreMessages } from '../protocol.ts';
+import type { RunView } from '../views/run-view.ts';
 
 export interface RunKeepers {
   readonly runs: ActorRef<RunsMessages>;

@@ -7,7 +7,7 @@
  */
 import { ColibriError } from '../kernel/errors.ts';
 import { type Answer, Ring } from '../kernel/index.ts';
-import type { RunOrigin } from '../protocol.ts';
+import type { RunOrigin } from '../records.ts';
 import { shuttingDown } from './shutting-down.ts';
 
 export interface DueOccurrence {

@@ -8,7 +8,7 @@
 
 import type { PoolName } from '../execution.ts';
 import { LinkedHashMap } from '../kernel/index.ts';
-import type { BoundView } from '../protocol.ts';
+import type { BoundView } from '../views/runtime-view.ts';
 import { BoundGates, type BoundGatesOptions } from './bound-gates.ts';
 import type { Bounds } from './bounds.ts';
 import type { FlowMeter } from './flow-meter.ts';

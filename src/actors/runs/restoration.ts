@@ -13,7 +13,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError, toErrorData } from '../kernel/errors.ts';
-import type { StoredLetter, StoredRun } from '../protocol.ts';
+import type { StoredLetter, StoredRun } from '../records.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { Intake } from './intake.ts';
 import type { LaterRuns } from './later-runs.ts';

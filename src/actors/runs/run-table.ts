@@ -1,7 +1,9 @@
 /** All live runs by id, and the tasks they belong to: those that are not over, and those whose end the store lacks. */
 import { ColibriError } from '../kernel/errors.ts';
 import { LinkedHashMap } from '../kernel/index.ts';
-import type { LastEnd, RunFilter, RunView } from '../protocol.ts';
+import type { RunFilter } from '../protocol.ts';
+import type { LastEnd } from '../records.ts';
+import type { RunView } from '../views/run-view.ts';
 import type { Run } from './run.ts';
 import { goneTask, type RunsTask, TaskState } from './task-state.ts';
 

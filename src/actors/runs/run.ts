@@ -4,13 +4,8 @@ import type { TimerHandle } from '../delay/index.ts';
 import type { PoolName } from '../execution.ts';
 import type { ErrorData } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import {
-  type AttemptView,
-  MAX_ATTEMPTS_KEPT,
-  type RunEvent,
-  type RunOrigin,
-  type RunView,
-} from '../protocol.ts';
+import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunEvent, type RunOrigin } from '../records.ts';
+import type { RunView } from '../views/run-view.ts';
 import type { Linked, LinkedList } from './linked-list.ts';
 import { layInput } from './order-input.ts';
 import type { RunState } from './run-states.ts';

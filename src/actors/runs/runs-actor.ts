@@ -3,14 +3,10 @@
 import type { Outcome } from '../execution.ts';
 import { assertNever, ColibriError } from '../kernel/errors.ts';
 import type { ActorDefinition, Answer, EnvelopeOf } from '../kernel/index.ts';
-import {
-  ActorName,
-  MAILBOXES,
-  type ReloadReply,
-  type RunsMessages,
-  type RuntimeView,
-  type SizeView,
-} from '../protocol.ts';
+import { MAILBOXES } from '../mailboxes.ts';
+import { ActorName, type ReloadReply, type RunsMessages } from '../protocol.ts';
+import type { RuntimeView } from '../views/runtime-view.ts';
+import type { SizeView } from '../views/size-view.ts';
 import { isOffer, isOutcomes, isTrigger } from './message-checks.ts';
 import type { RunState } from './run-states.ts';
 import type { Runs } from './runs.ts';

@@ -1,7 +1,8 @@
 /** What the owner of all runs is given, and what it says of itself in bytes. */
 import type { WallWatch } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { PressedQueue, RecordBatch } from '../protocol.ts';
+import type { RecordBatch } from '../records.ts';
+import type { PressedQueue } from '../views/runtime-view.ts';
 import type { Bounds, GroupBounds } from './bounds.ts';
 import type { RunsByteLimits } from './byte-limits.ts';
 import type { FarRuns } from './later-runs.ts';

@@ -12,18 +12,9 @@
 import type { AbortReason, Outcome, Pool, PoolName, WorkSource } from '../execution.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type {
-  BoundView,
-  DeadLetterChoice,
-  FoundItem,
-  LastEnd,
-  PressureView,
-  QueueView,
-  RunOrigin,
-  StoredLetter,
-  StoredRun,
-  TriggerBody,
-} from '../protocol.ts';
+import type { DeadLetterChoice, FoundItem, TriggerBody } from '../protocol.ts';
+import type { LastEnd, RunOrigin, StoredLetter, StoredRun } from '../records.ts';
+import type { BoundView, PressureView, QueueView } from '../views/runtime-view.ts';
 import type { Bounds } from './bounds.ts';
 import { DEFAULT_BYTE_LIMITS } from './byte-limits.ts';
 import { DeadLetters } from './dead-letters.ts';

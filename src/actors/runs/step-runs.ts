@@ -6,7 +6,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { FlowView, RerunChoice } from '../protocol.ts';
+import type { RerunChoice } from '../protocol.ts';
+import type { FlowView } from '../views/run-view.ts';
 import type { Journal } from './journal.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { PoolDoor } from './pool-door.ts';

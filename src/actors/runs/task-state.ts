@@ -1,6 +1,6 @@
 /** A task as the owner of the runs knows it, with what it counts of its runs. */
 import type { PoolName } from '../execution.ts';
-import type { TaskKind } from '../protocol.ts';
+import type { TaskKind } from '../views/runtime-view.ts';
 import type { BackoffPolicy } from './backoff.ts';
 import type { TaskBounds } from './bounds.ts';
 import type { OverlapPolicy } from './policies.ts';

@@ -5,18 +5,10 @@
  */
 import { ColibriError } from '../kernel/errors.ts';
 import { errorBytes, LinkedHashMap, textBytes } from '../kernel/index.ts';
-import type {
-  AuditEntry,
-  RecordBatch,
-  RunEvent,
-  RunFilter,
-  RunView,
-  StepsPlace,
-  StoredStep,
-  StoreMessages,
-  StoreOpening,
-} from '../protocol.ts';
+import type { RunFilter, StepsPlace, StoreMessages, StoreOpening } from '../protocol.ts';
+import type { AuditEntry, RecordBatch, RunEvent, StoredStep } from '../records.ts';
 import { ownFileOf } from '../results/result-reference.ts';
+import type { RunView } from '../views/run-view.ts';
 import { isItem, KeptResults } from './kept-results.ts';
 import { MarkSet } from './mark-set.ts';
 import { foldEvent } from './run-history.ts';

@@ -3,8 +3,9 @@
  * not kept. Pure.
  */
 import { withoutStack } from '../kernel/errors.ts';
-import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunEvent, type RunView } from '../protocol.ts';
+import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunEvent } from '../records.ts';
 import { isTerminal } from '../runs/run-states.ts';
+import type { RunView } from '../views/run-view.ts';
 
 /** The view after `event`. `before` is undefined for the first event that is known of a run. */
 export function foldEvent(before: RunView | undefined, event: RunEvent): RunView {

@@ -19,16 +19,15 @@ import type {
   EnvelopeOf,
   SharedMark,
 } from '../kernel/index.ts';
+import { MAILBOXES } from '../mailboxes.ts';
 import {
   ActorName,
   type LogRecord,
-  MAILBOXES,
-  type RecordBatch,
-  type RunEvent,
   type RunsMessages,
   type StoreMessages,
   type TelemetryMessages,
 } from '../protocol.ts';
+import type { RecordBatch, RunEvent } from '../records.ts';
 import type { ResultFolder } from '../results/result-folder.ts';
 import { judgement, partOf } from '../results/result-questions.ts';
 import { storeChecks } from './message-checks.ts';

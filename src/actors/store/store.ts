@@ -3,18 +3,9 @@
  * return: on a thread that may wait for a disk.
  * Every implementation passes the conformance suite in `test/store/conformance.ts`.
  */
-import type {
-  AuditEntry,
-  DelayedPlace,
-  LastEnd,
-  RecordBatch,
-  RunFilter,
-  RunView,
-  StepsPlace,
-  StoredRun,
-  StoreMessages,
-  StoreOpening,
-} from '../protocol.ts';
+import type { DelayedPlace, RunFilter, StepsPlace, StoreMessages, StoreOpening } from '../protocol.ts';
+import type { AuditEntry, LastEnd, RecordBatch, StoredRun } from '../records.ts';
+import type { RunView } from '../views/run-view.ts';
 
 export interface Store {
   /** What this one can do, declared rather than tried. */

@@ -9,7 +9,7 @@
  */
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { setLimit } from '../kernel/index.ts';
-import { LOG_BUFFERS } from '../protocol.ts';
+import { LOG_BUFFERS } from '../mailboxes.ts';
 
 /** Where bytes go. Errors are passed on, never thrown by `write`. */
 export interface LineDevice {

@@ -1,7 +1,7 @@
 /** How the values of a metric are read out of a scrape: the forms that several metrics share. */
 import type { MetricSample } from 'prom-client/lib/registry.js';
 import type { LoopDelay } from '../kernel/index.ts';
-import type { BoundView, RuntimeView } from '../protocol.ts';
+import type { BoundView, RuntimeView } from '../views/runtime-view.ts';
 import type { Histogram } from './histogram.ts';
 import { OTHER_TASK, RUN_RESULTS, type RunCounters, type TaskCounters } from './run-counters.ts';
 

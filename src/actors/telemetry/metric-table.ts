@@ -2,7 +2,7 @@
  * The table of all metrics; a test holds `docs/metrics.md` against it. Values are read when the page is asked for: those of
  * runs from the counters of this thread, the rest from main's view.
  */
-import { CLOCK_JUMPS, MEMORY_STEPS } from '../protocol.ts';
+import { CLOCK_JUMPS, MEMORY_STEPS } from '../views/runtime-view.ts';
 import {
   delaySamples,
   groupsOf,

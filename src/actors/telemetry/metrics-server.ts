@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ColibriError } from '../kernel/errors.ts';
-import type { RuntimeView } from '../protocol.ts';
+import type { RuntimeView } from '../views/runtime-view.ts';
 
 export const MAX_CONNECTIONS = 16;
 const REQUEST_MS = 5_000;

@@ -3,7 +3,7 @@
  * that was seen before. There is at most one `TaskCounters` for each task of the config, and one more for all
  * names that are not (or no longer) in it, so that the number of metric lines is bounded by the config.
  */
-import type { RunEvent } from '../protocol.ts';
+import type { RunEvent } from '../records.ts';
 import { DURATION_BOUNDS, Histogram, LAG_BOUNDS } from './histogram.ts';
 import { LineBudget } from './line-budget.ts';
 

@@ -1,6 +1,7 @@
 /** Which log line an event of a run makes. One table; `docs/metrics.md` shows it. */
 import { cutText, type ErrorData } from '../kernel/errors.ts';
-import type { LogRecord, RunEvent } from '../protocol.ts';
+import type { LogRecord } from '../protocol.ts';
+import type { RunEvent } from '../records.ts';
 import type { RunState } from '../runs/run-states.ts';
 
 export interface RunLine {

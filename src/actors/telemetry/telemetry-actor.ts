@@ -8,14 +8,10 @@
  */
 import type { ActorContext, ActorDefinition, Answer, Behaviour, Clock, EnvelopeOf } from '../kernel/index.ts';
 import { assertNever, LoopDelaySampler } from '../kernel/index.ts';
-import {
-  type LogRecord,
-  MAILBOXES,
-  type RunEvent,
-  type RunsMessages,
-  type RuntimeView,
-  type TelemetryMessages,
-} from '../protocol.ts';
+import { MAILBOXES } from '../mailboxes.ts';
+import type { LogRecord, RunsMessages, TelemetryMessages } from '../protocol.ts';
+import type { RunEvent } from '../records.ts';
+import type { RuntimeView } from '../views/runtime-view.ts';
 import { DeadLetterAlarm } from './dead-letter-alarm.ts';
 import { type LineDevice, LineWriter } from './line-writer.ts';
 import { createDescriptorDevice } from './log-device.ts';

@@ -1,5 +1,6 @@
 /** What the command line is given: the terminal, the environment, and the parts of the daemon that it starts. */
-import type { ConfigProblem, SizeView } from '../../actors/protocol.ts';
+import type { ConfigProblem } from '../../actors/protocol.ts';
+import type { SizeView } from '../../actors/views/size-view.ts';
 import type { Config, ScheduledSpec } from '../config/config.ts';
 import type { PreviewQuestion, TaskPreview } from '../config-part.ts';
 

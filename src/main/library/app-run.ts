@@ -1,9 +1,10 @@
 /** Runs as a program sees them: data in place of JSON text. */
 
-import { allAttempts } from '../../actors/all-attempts.ts';
 import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
-import type { RunEvent, RunView } from '../../actors/protocol.ts';
+import type { RunEvent } from '../../actors/records.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
+import { allAttempts } from '../../actors/views/all-attempts.ts';
+import type { RunView } from '../../actors/views/run-view.ts';
 import { inputOf } from './step-input.ts';
 
 /** What is left of a value that was written as JSON: a date is a text, nothing is null. */

@@ -9,9 +9,11 @@
  */
 import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
-import type { FlowStepView, RecordBatch, RerunChoice, TriggerReply } from '../../actors/protocol.ts';
+import type { RerunChoice, TriggerReply } from '../../actors/protocol.ts';
+import type { RecordBatch } from '../../actors/records.ts';
 import { findRun, isTerminal, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
+import type { FlowStepView } from '../../actors/views/run-view.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
 import { ConfigInvalid, formatProblem } from '../config/index.ts';
 import { Daemon } from '../daemon.ts';

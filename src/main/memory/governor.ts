@@ -16,7 +16,7 @@
  * reads one file of /proc, a release is a handful of system calls.
  */
 import type { Clock, ClockTimer } from '../../actors/kernel/index.ts';
-import type { MemoryStep } from '../../actors/protocol.ts';
+import type { MemoryStep } from '../../actors/views/runtime-view.ts';
 import type { GovernorOptions } from './governor-options.ts';
 import { OptimiseDecision } from './optimise-decision.ts';
 import type { ProcessMemory } from './process-memory.ts';

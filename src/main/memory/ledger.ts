@@ -8,17 +8,11 @@
  */
 import { liveFlowsLimit } from '../../actors/flow/index.ts';
 import { DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
-import {
-  ActorName,
-  IO_MAILBOX_BYTES,
-  type LedgerRow,
-  LOG_BUFFERS,
-  MAILBOXES,
-  type MemoryStep,
-  type SizeView,
-  ThreadName,
-} from '../../actors/protocol.ts';
+import { IO_MAILBOX_BYTES, LOG_BUFFERS, MAILBOXES } from '../../actors/mailboxes.ts';
+import { ActorName, ThreadName } from '../../actors/protocol.ts';
 import { KEY_BYTES, MAX_KEYS, RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
+import type { MemoryStep } from '../../actors/views/runtime-view.ts';
+import type { LedgerRow, SizeView } from '../../actors/views/size-view.ts';
 import { CHUNK_BYTES, CPU_HEAP_LIMITS, codecBytes } from '../../workers/index.ts';
 import type { Config } from '../config/index.ts';
 import { PLACEMENT } from '../placement.ts';

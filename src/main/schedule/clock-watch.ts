@@ -12,7 +12,7 @@
  */
 import type { WallWatch } from '../../actors/delay/index.ts';
 import type { Clock } from '../../actors/kernel/index.ts';
-import { CLOCK_JUMPS, type ClockJump } from '../../actors/protocol.ts';
+import { CLOCK_JUMPS, type ClockJump } from '../../actors/views/runtime-view.ts';
 
 /** Smaller ones are not worth a word; they add up until they are. */
 export const JUMP_MS = 1000;

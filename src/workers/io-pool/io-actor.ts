@@ -25,13 +25,8 @@ import {
   LinkedHashMap,
   type SharedMark,
 } from '../../actors/kernel/index.ts';
-import {
-  IO_MAILBOX_BYTES,
-  type IoMessages,
-  type LogRecord,
-  type RunsMessages,
-  type TelemetryMessages,
-} from '../../actors/protocol.ts';
+import { IO_MAILBOX_BYTES } from '../../actors/mailboxes.ts';
+import type { IoMessages, LogRecord, RunsMessages, TelemetryMessages } from '../../actors/protocol.ts';
 import type { ResultFolder } from '../../actors/results/result-folder.ts';
 import type { Handler } from '../handler.ts';
 import { type ContextHost, type ContextLogLine, RunContext } from '../handler-context.ts';

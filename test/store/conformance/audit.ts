@@ -1,6 +1,6 @@
 /** What users did. */
 import assert from 'node:assert/strict';
-import type { AuditEntry } from '../../../src/actors/protocol.ts';
+import type { AuditEntry } from '../../../src/actors/records.ts';
 import type { Cases } from '../conformance.ts';
 
 /** The fewest that are kept, and the most that are ever there. */

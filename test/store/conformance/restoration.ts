@@ -1,6 +1,7 @@
 /** What a daemon finds of those before. A store that is not durable has nothing, and says so. */
 import assert from 'node:assert/strict';
-import type { DelayedPlace, StoredLetter, StoredRun } from '../../../src/actors/protocol.ts';
+import type { DelayedPlace } from '../../../src/actors/protocol.ts';
+import type { StoredLetter, StoredRun } from '../../../src/actors/records.ts';
 import type { Store } from '../../../src/actors/store/index.ts';
 import type { Cases } from '../conformance.ts';
 import { begin, death, end, markOf, then } from '../feed.ts';

@@ -1,6 +1,7 @@
 /** What is shown of runs. */
 import assert from 'node:assert/strict';
-import { MAX_ATTEMPTS_KEPT, type RunFilter } from '../../../src/actors/protocol.ts';
+import type { RunFilter } from '../../../src/actors/protocol.ts';
+import { MAX_ATTEMPTS_KEPT } from '../../../src/actors/records.ts';
 import type { Cases } from '../conformance.ts';
 import { begin, end, markOf, then } from '../feed.ts';
 

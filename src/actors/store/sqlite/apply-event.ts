@@ -1,6 +1,6 @@
 /** One transition into the rows of its run. The transaction, and what becomes of it after an error, are the caller's. */
 import { withoutStack } from '../../kernel/errors.ts';
-import type { RunEvent } from '../../protocol.ts';
+import type { RunEvent } from '../../records.ts';
 import { ownFileOf } from '../../results/result-reference.ts';
 import { isTerminal } from '../../runs/run-states.ts';
 import { attemptsAfter, endsAttempt, foldEvent } from '../run-history.ts';

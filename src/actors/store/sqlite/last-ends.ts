@@ -2,7 +2,7 @@
  * How each task ended last: kept apart from its runs, which are forgotten. Gathered in memory and written once a commit, so
  * that a thousand ends of a task in one transaction cost one row.
  */
-import type { LastEnd, RunEvent } from '../../protocol.ts';
+import type { LastEnd, RunEvent } from '../../records.ts';
 import { stateOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 

@@ -7,12 +7,12 @@ import type {
   AttemptView,
   AuditEntry,
   RunOrigin,
-  RunView,
   StoredLetter,
   StoredRun,
   StoredStep,
-} from '../../protocol.ts';
+} from '../../records.ts';
 import { RUN_STATES, RunState } from '../../runs/run-states.ts';
+import type { RunView } from '../../views/run-view.ts';
 import type { Row, SqlValue } from './database.ts';
 
 export function viewOf(row: Row): RunView {

@@ -5,19 +5,9 @@
  *   append ─▶ transaction ─ commit ─▶ kept          trouble ─▶ rolled back, as of the last commit
  */
 import { ColibriError, toErrorData } from '../../kernel/errors.ts';
-import type {
-  AuditEntry,
-  DelayedPlace,
-  LastEnd,
-  RecordBatch,
-  RunFilter,
-  RunView,
-  StepsPlace,
-  StoredRun,
-  StoredStep,
-  StoreMessages,
-  StoreOpening,
-} from '../../protocol.ts';
+import type { DelayedPlace, RunFilter, StepsPlace, StoreMessages, StoreOpening } from '../../protocol.ts';
+import type { AuditEntry, LastEnd, RecordBatch, StoredRun, StoredStep } from '../../records.ts';
+import type { RunView } from '../../views/run-view.ts';
 import { Appended, type Retention, STEPS_PAGE, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
 import { applyEvent, type Connection } from './apply-event.ts';
 import { backUp } from './backup.ts';

@@ -2,8 +2,9 @@
  * All attempts of a run, as far as they are kept. The last one is told by the run itself, and not kept once more where it
  * succeeded at once, was cancelled or is running. Pure.
  */
-import { type AttemptView, MAX_ATTEMPTS_KEPT, type RunView } from './protocol.ts';
-import { isTerminal } from './runs/run-states.ts';
+import { type AttemptView, MAX_ATTEMPTS_KEPT } from '../records.ts';
+import { isTerminal } from '../runs/run-states.ts';
+import type { RunView } from './run-view.ts';
 
 export function allAttempts(run: RunView): readonly AttemptView[] {
   const { attempt, attempts, state, error, startedAtMs, endedAtMs, durationMs } = run;
