@@ -1,70 +1,45 @@
 /**
- * The one place where everything is wired: made here, started and stopped by the daemon. Nothing runs yet when
- * `wireDaemon` returns.
+ * The one place where everything is wired: made from the config here, or by the files beside it that make the pools, the links
+ * to threads, the governor and the flows; started and stopped by the daemon. Nothing runs yet when `wireDaemon` returns.
  *
  *   scheduler ─▶ runs ─▶ pools ─▶ threads        router ─▶ links ─▶ threads
  */
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { Flows, FlowsOptions } from '../actors/flow/index.ts';
 import {
   type ActorRef,
   ActorSystem,
   type Clock,
-  ColibriError,
   Delivery,
   GarbageCollector,
   LoopDelaySampler,
-  MemoryShort,
-  SharedMark,
   systemClock,
-  ThreadLink,
 } from '../actors/kernel/index.ts';
 import {
   ActorName,
-  type IoMessages,
   type LogRecord,
   type StoreMessages,
   type TelemetryMessages,
   ThreadName,
 } from '../actors/protocol.ts';
-import { ResultFolder, type ResultFolderOptions } from '../actors/results/result-folder.ts';
-import { ResultRoom } from '../actors/results/result-room.ts';
 import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
 import type { RuntimeView } from '../actors/views/runtime-view.ts';
-import {
-  BegunRun,
-  blockedBy,
-  blockedFields,
-  CpuPool,
-  endProcessesOf,
-  type HostSettings,
-  type InlinePool,
-  IoPool,
-  MEASURED_MAX_SLOTS,
-  MeasuredSizing,
-  type Pool,
-  startThread,
-  threadFile,
-} from '../workers/index.ts';
+import type { Pool } from '../workers/index.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
-import { type EarlyStart, HOST_LIMITS } from './early-start.ts';
+import { createFlows } from './create-flows.ts';
+import { createGovernor } from './create-governor.ts';
+import type { EarlyStart } from './early-start.ts';
 import type { Embedded } from './embedded.ts';
-import {
-  findReleasableRanges,
-  historyBytes,
-  MemoryGovernor,
-  type PageRange,
-  readProcessMemory,
-  setOptimising,
-} from './memory/index.ts';
+import type { MemoryGovernor } from './memory/index.ts';
 import { PLACEMENT } from './placement.ts';
+import { createPools, type Pools } from './pools.ts';
 import { Reloader } from './reload.ts';
 import { Router } from './router.ts';
 import { flowTask, runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
 import { CLOCK_JUMP_LINES, ClockWatch, Scheduler, Shifts } from './schedule/index.ts';
 import { SizeReport } from './size-report.ts';
+import { createThreadLink } from './thread-links.ts';
+import { createShared } from './thread-settings.ts';
 
 export interface WiringOptions {
   readonly config: Config;
@@ -88,20 +63,14 @@ export interface WiringOptions {
   readonly onRestarted: (thread: ThreadName) => void;
 }
 
-export interface Wiring {
+export interface Wiring extends Omit<Pools, 'scan'> {
   readonly system: ActorSystem;
   readonly router: Router;
   readonly telemetry: ActorRef<TelemetryMessages>;
   readonly store: ActorRef<StoreMessages>;
   readonly runs: Runs;
-  /** All of them, also those named below. */
+  /** All of them, also those with a name. */
   readonly pools: readonly Pool[];
-  readonly cpu: CpuPool;
-  readonly io: IoPool;
-  /** Only where some task needs it. */
-  readonly guest: IoPool | null;
-  /** Only in a program that has functions as tasks. */
-  readonly inline: InlinePool | null;
   /** Only where the config has any. */
   readonly flows: Flows | null;
   readonly scheduler: Scheduler;
@@ -111,23 +80,10 @@ export interface Wiring {
   readonly report: RuntimeReport;
 }
 
-/** Between telling a run to stop and stopping it by force. */
-const GRACE_MS = { cpu: 500, io: 1000, scan: 1000, guest: 400 } as const;
-/**
- * A user's module may cost its thread again and again: each run that does so ends with its own budget, and only a
- * thread that cannot live at all ends the daemon.
- */
-const GUEST_RESTARTS = { maxRestarts: 600, withinMs: 60_000 };
-/** Scans at one time; they are bound by the disk. */
-const SCAN_SLOTS = 2;
-
 export function wireDaemon(options: WiringOptions): Wiring {
-  const { config, clock, log, embedded = null } = options;
+  const { config, clock, early, log, embedded = null } = options;
   const router = new Router();
-  const mark = new SharedMark();
-  const short = new MemoryShort();
-  const begun = new BegunRun();
-  const results = resultFolder(options);
+  const shared = createShared(config, embedded !== null);
   const system = new ActorSystem({
     thread: ThreadName.Main,
     placement: PLACEMENT,
@@ -176,28 +132,27 @@ export function wireDaemon(options: WiringOptions): Wiring {
     },
     warn: (message, fields) => log('warn', message, fields),
   });
-  const cpu = createCpuPool();
-  const io = createIoPool('io', ThreadName.Service);
-  const scan = createIoPool('scan', ThreadName.Service);
-  const guest = config.tasks.some((task) => task.pool === 'guest')
-    ? createIoPool('guest', ThreadName.Guest)
-    : null;
-  const inline =
-    embedded?.createPool({
-      source: runs.source('inline'),
-      slots: config.pools.io.slots,
-      clock,
-      mark,
-      results: results === null ? null : new ResultFolder(results),
-      onOutcome: (outcome) => runs.outcome(outcome),
-      onLog: (record) => void telemetry.tryTell('log', record),
-      onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
-    }) ?? null;
-  addLink(ThreadName.Service, [io, scan]);
-  if (guest !== null) addLink(ThreadName.Guest, [guest]);
+  const { cpu, io, scan, guest, inline } = createPools({
+    config,
+    clock,
+    embedded,
+    system,
+    router,
+    telemetry,
+    runs,
+    shared,
+    onThreadStarts: () => governor?.threadStarts(),
+    onThreadLost(cause, fields) {
+      report.countCpuRestart();
+      log('warn', 'thread lost', { thread: 'cpu', error: cause.message, ...fields });
+    },
+  });
+  const linkParts = { ...options, system, router, shared };
+  router.add(createThreadLink(ThreadName.Service, [io, scan], linkParts));
+  if (guest !== null) router.add(createThreadLink(ThreadName.Guest, [guest], linkParts));
   const pools: readonly Pool[] = [cpu, io, scan, guest, inline].filter((pool) => pool !== null);
   for (const pool of pools) runs.attachPool(pool);
-  const flows = createFlows();
+  const flows = createFlows({ config, clock, runs, store, log, createFlows: options.createFlows ?? null });
   if (flows !== null) runs.attachPool(flows);
   const scheduled = [...config.tasks, ...config.flows];
   const shifts = new Shifts(scheduled);
@@ -217,9 +172,22 @@ export function wireDaemon(options: WiringOptions): Wiring {
   });
   const loopDelay = new LoopDelaySampler(systemClock);
   const collector = new GarbageCollector();
-  const governor = options.early === null ? null : createGovernor(options.early);
+  const governor =
+    early === null
+      ? null
+      : createGovernor({
+          config,
+          native: early.native,
+          collector,
+          short: shared.short,
+          router,
+          runs,
+          pools,
+          cpu,
+          log,
+        });
   const { version } = options;
-  const tidy = options.early === null ? () => {} : () => collector.collect();
+  const tidy = early === null ? () => {} : () => collector.collect();
   const reloader = new Reloader({
     config,
     load: options.loadConfig,
@@ -281,192 +249,5 @@ export function wireDaemon(options: WiringOptions): Wiring {
     loopDelay,
     governor,
     report,
-  };
-
-  function createFlows(): Flows | null {
-    if (config.flows.length === 0) return null;
-    const create = options.createFlows;
-    if (create == null)
-      throw new ColibriError('internal', 'expected createFlows with a config that has flows');
-    return create({
-      clock,
-      flows: config.flows,
-      tasks: new Set(config.tasks.map(({ name }) => name)),
-      runs,
-      store: {
-        steps: (place) => store.ask('flow-steps', place),
-        results: async (of) => (await store.ask('results', { runs: of })).results,
-        kept: async (of) => (await store.ask('kept-results', { runs: of })).runs,
-        list: (filter) => store.ask('list', filter),
-        show: (run) => store.ask('show', { run }),
-        part: (file, path) => store.ask('result-part', { file, path }),
-        judge: (file, expectation, lastGood) => store.ask('judge-result', { file, expectation, lastGood }),
-      },
-      budgetBytes: config.memory.budgetBytes,
-      log,
-    });
-  }
-
-  function addLink(name: ThreadName, held: readonly IoPool[]): void {
-    router.add(
-      new ThreadLink({
-        name,
-        file: (start) =>
-          (name === ThreadName.Service ? options.early?.takeService(start) : null) ??
-          startThread('host', start),
-        workerData: { settings: hostSettings(options, { mark, short, begun, results }) },
-        resourceLimits: HOST_LIMITS,
-        system,
-        route: (thread, text) => router.send(thread, text),
-        clock: systemClock,
-        ...(name === ThreadName.Guest ? { restart: GUEST_RESTARTS } : {}),
-        onLost(cause, sight) {
-          const run = blockedBy(sight, name === ThreadName.Guest ? begun.run : null);
-          const inFlight = held.flatMap((pool) => pool.inFlight);
-          const fields = blockedFields(sight, run, inFlight);
-          log('error', 'thread lost', { thread: name, error: cause.message, ...fields });
-          begun.leave();
-          for (const pool of held) pool.threadLost(cause, run);
-        },
-        onRestarted() {
-          for (const pool of held) pool.threadReady();
-          options.onRestarted(name);
-        },
-        onEscalate: (error) => options.onFatal(`thread ${name} cannot be kept running`, error),
-      }),
-    );
-  }
-
-  function createGovernor({ native: loaded }: EarlyStart): MemoryGovernor {
-    const native = 'native' in loaded ? loaded.native : null;
-    let ranges: readonly PageRange[] = [];
-    if ('missing' in loaded)
-      log('warn', 'memory is not given back to the system', { reason: loaded.missing });
-    return new MemoryGovernor({
-      clock: systemClock,
-      budgetBytes: config.memory.budgetBytes,
-      readMemory: readProcessMemory,
-      heldBytes: () => collector.heldBytes(),
-      threadCollections: () => [...router.links].reduce((sum, link) => sum + link.collections, 0),
-      runsUserCode: config.modules.length > 0,
-      ended: () => runs.ended,
-      active: () => pools.reduce((sum, pool) => sum + pool.active, 0),
-      hands: {
-        mapSingly() {
-          if (native === null) return;
-          ranges = findReleasableRanges();
-          native.mapSingly(ranges);
-        },
-        releasePages: () => {
-          for (const range of ranges) native?.release(range);
-        },
-        trim: () => native?.trim(),
-        setOptimising,
-        collect: () => collector.collect(),
-        setShort(isShort) {
-          short.isShort = isShort;
-        },
-        collectThreads() {
-          for (const link of router.links) link.collect();
-        },
-      },
-      cpu: {
-        get threads() {
-          return cpu.slots;
-        },
-        maxThreads: config.pools.cpu.threads,
-        get running() {
-          return cpu.threadCount;
-        },
-        setThreads: (threads) => cpu.resize(threads),
-        setNarrow: (narrow) => cpu.setNarrow(narrow),
-      },
-      warn: (message, fields) => log('warn', message, fields),
-    });
-  }
-
-  function createCpuPool(): CpuPool {
-    return new CpuPool({
-      workerFile: threadFile('cpu-worker'),
-      threads: config.pools.cpu.threads,
-      idleMs: config.pools.cpu.idleMs,
-      graceMs: GRACE_MS.cpu,
-      source: runs.source('cpu'),
-      workerData: { modules: config.modules, mark: mark.memory, short: short.memory, results },
-      clock: systemClock,
-      onOutcome: (outcome) => runs.outcome(outcome),
-      onLog: (record) => void telemetry.tryTell('log', record),
-      onProgress: (run, fraction, note) => runs.progress({ run, fraction, note }),
-      onThreadStarts: () => governor?.threadStarts(),
-      onThreadLost(cause, fields) {
-        report.countCpuRestart();
-        log('warn', 'thread lost', { thread: 'cpu', error: cause.message, ...fields });
-      },
-    });
-  }
-
-  function createIoPool(name: 'io' | 'guest' | 'scan', thread: ThreadName): IoPool {
-    const { sizing, slots, waitMs, computeMs } = config.pools.io;
-    const measured = { cores: availableParallelism(), waitMs, computeMs };
-    return new IoPool({
-      name,
-      actor: system.ref<IoMessages>(name === 'guest' ? ActorName.Guest : ActorName.Io),
-      source: runs.source(name),
-      slots: name === 'scan' ? SCAN_SLOTS : slots,
-      graceMs: GRACE_MS[name],
-      clock: systemClock,
-      onOutcome: (outcome) => runs.outcome(outcome),
-      onStuck: (cause) => void router.link(thread)?.replace(cause),
-      ...(name === 'io' ? { endProcesses: endProcessesOf } : {}),
-      ...(sizing === 'measured' && name !== 'scan' ? { sizing: new MeasuredSizing(measured) } : {}),
-    });
-  }
-}
-
-/** Null: there is no folder, or none is wanted. Half of its room is for results of the past, the rest for those that are in use. */
-function resultFolder({ config, embedded }: WiringOptions): ResultFolderOptions | null {
-  const { stateDir, retention, store } = config;
-  const hasFolder = embedded == null || store.kind !== 'memory';
-  if (retention.resultFilesBytes === 0 || !hasFolder) return null;
-  const { memory } = new ResultRoom(retention.resultFilesBytes);
-  return { dir: join(stateDir, 'results'), capacityBytes: retention.resultFilesBytes, room: memory };
-}
-
-/** What threads share with main. */
-interface Shared {
-  readonly mark: SharedMark;
-  readonly short: MemoryShort;
-  readonly begun: BegunRun;
-  readonly results: ResultFolderOptions | null;
-}
-
-function hostSettings(
-  { config, pretty, colours }: WiringOptions,
-  { mark, short, begun, results }: Shared,
-): HostSettings {
-  const { sizing, slots } = config.pools.io;
-  return {
-    telemetry: {
-      log: { ...config.log, pretty, colours },
-      metrics: config.metrics,
-      configVersion: config.version,
-      tasks: [...config.tasks, ...config.flows].map(({ name }) => name),
-    },
-    store: {
-      ...config.store,
-      file: join(config.stateDir, 'journal.db'),
-      retention: {
-        ...config.retention,
-        maxBytes: historyBytes(config),
-        fileBytes: Math.floor(config.retention.resultFilesBytes / 2),
-      },
-    },
-    mark: mark.memory,
-    short: short.memory,
-    control: { socketPath: join(config.stateDir, 'control.sock') },
-    io: { maxSlots: SCAN_SLOTS + (sizing === 'measured' ? MEASURED_MAX_SLOTS : slots) },
-    results,
-    modules: config.modules,
-    begun: begun.memory,
   };
 }
