@@ -12,9 +12,10 @@ import type { BoundView } from '../views/runtime-view.ts';
 import { BoundGates, type BoundGatesOptions } from './bound-gates.ts';
 import type { Bounds } from './bounds.ts';
 import type { FlowMeter } from './flow-meter.ts';
+import { Pressure } from './pressure.ts';
 import { Lane, NONE } from './ready-tree.ts';
 import type { Run } from './run.ts';
-import { Watermarks, type WatermarksSpec } from './watermarks.ts';
+import type { WatermarksSpec } from './watermarks.ts';
 
 export interface ReadyQueueOptions extends BoundGatesOptions {
   readonly capacity: number;
@@ -31,8 +32,8 @@ const STEP_MS = 2 ** -10;
 
 export class ReadyQueue {
   readonly capacity: number;
+  readonly pressure: Pressure;
   readonly #options: ReadyQueueOptions;
-  readonly #water: Watermarks;
   #gates: BoundGates;
   #depth = 0;
   /** Of them, scans. */
@@ -45,7 +46,11 @@ export class ReadyQueue {
   constructor(options: ReadyQueueOptions) {
     this.capacity = options.capacity;
     this.#options = options;
-    this.#water = new Watermarks(options.watermarks, options.onPressure);
+    this.pressure = new Pressure({
+      watermarks: options.watermarks,
+      share: () => this.#share,
+      onChange: options.onPressure,
+    });
     this.#gates = new BoundGates(options, null);
   }
 
@@ -61,18 +66,6 @@ export class ReadyQueue {
   /** Full in bytes. */
   get heavy(): boolean {
     return this.#depth > 0 && this.#options.load() >= 1;
-  }
-
-  /** Above the high watermark, and not below the low one since: sources that can wait do. */
-  get pressed(): boolean {
-    if (!this.#water.isHigh) return false;
-    this.#measure();
-    return this.#water.isHigh;
-  }
-
-  /** How often its sources had to wait. */
-  get presses(): number {
-    return this.#water.rises;
   }
 
   /** Keys that have a lane of their own. */
@@ -91,13 +84,13 @@ export class ReadyQueue {
     run.readyMono = this.#lastMono;
     if (run.scan) this.#scans++;
     this.#gates.laneOf(run).push(run);
-    if (!this.#water.isHigh) this.#measure();
+    this.pressure.grew();
   }
 
   /** Scans alone do not fill it: they would wait for room that they take themselves. */
-  #measure(): void {
+  get #share(): number {
     const work = this.#depth - this.#scans;
-    this.#water.measure(work === 0 ? 0 : Math.max(work / this.capacity, this.#options.load()));
+    return work === 0 ? 0 : Math.max(work / this.capacity, this.#options.load());
   }
 
   /** The run that `take` would give. */

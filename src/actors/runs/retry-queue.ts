@@ -4,14 +4,15 @@
  */
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { Pressure } from './pressure.ts';
 import type { Run } from './run.ts';
-import { DEFAULT_WATERMARKS, Watermarks } from './watermarks.ts';
+import { DEFAULT_WATERMARKS } from './watermarks.ts';
 
 export class RetryQueue {
   readonly capacity: number;
+  readonly pressure: Pressure;
   readonly #clock: Clock;
   readonly #load: () => number;
-  readonly #water: Watermarks;
   readonly #engine: DelayEngine<Run>;
   #refused = 0;
 
@@ -26,7 +27,11 @@ export class RetryQueue {
   }) {
     this.capacity = options.capacity;
     this.#load = options.load;
-    this.#water = new Watermarks(DEFAULT_WATERMARKS, options.onPressure);
+    this.pressure = new Pressure({
+      watermarks: DEFAULT_WATERMARKS,
+      share: () => this.#share,
+      onChange: options.onPressure,
+    });
     this.#clock = options.clock;
     this.#engine = new HeapDelayEngine<Run>({
       clock: options.clock,
@@ -34,7 +39,7 @@ export class RetryQueue {
       onDue: (run) => {
         run.ownPast.retryTimer = null;
         options.onDue(run);
-        if (this.#water.isHigh) this.#measure();
+        this.pressure.shrank();
       },
     });
   }
@@ -48,18 +53,6 @@ export class RetryQueue {
     return size >= this.capacity || (size > 0 && this.#load() >= 1);
   }
 
-  /** Above the high watermark, and not below the low one since. */
-  get pressed(): boolean {
-    if (!this.#water.isHigh) return false;
-    this.#measure();
-    return this.#water.isHigh;
-  }
-
-  /** How often its sources had to wait. */
-  get presses(): number {
-    return this.#water.rises;
-  }
-
   /** A run was given up because the queue is full. */
   countRefused(): void {
     this.#refused++;
@@ -71,7 +64,7 @@ export class RetryQueue {
 
   add(run: Run, waitMs: number): void {
     run.ownPast.retryTimer = this.#engine.schedule(this.#clock.monoMs() + waitMs, run);
-    if (!this.#water.isHigh) this.#measure();
+    this.pressure.grew();
   }
 
   remove(run: Run): void {
@@ -79,15 +72,15 @@ export class RetryQueue {
     if (past.retryTimer === null) return;
     this.#engine.cancel(past.retryTimer);
     past.retryTimer = null;
-    if (this.#water.isHigh) this.#measure();
+    this.pressure.shrank();
   }
 
   close(): void {
     this.#engine.close();
   }
 
-  #measure(): void {
+  get #share(): number {
     const { size } = this.#engine;
-    this.#water.measure(size === 0 ? 0 : Math.max(size / this.capacity, this.#load()));
+    return size === 0 ? 0 : Math.max(size / this.capacity, this.#load());
   }
 }

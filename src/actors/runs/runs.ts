@@ -459,14 +459,14 @@ export class Runs {
   }
 
   get #isPressed(): boolean {
-    return this.#ready.pressed || this.#retries.pressed;
+    return this.#ready.pressure.isHigh || this.#retries.pressure.isHigh;
   }
 
   /** Queues whose sources wait while they are too full. */
   pressures(): PressureView[] {
     return [
-      { queue: 'ready', isHigh: this.#ready.pressed, rises: this.#ready.presses },
-      { queue: 'retry', isHigh: this.#retries.pressed, rises: this.#retries.presses },
+      { queue: 'ready', isHigh: this.#ready.pressure.isHigh, rises: this.#ready.pressure.rises },
+      { queue: 'retry', isHigh: this.#retries.pressure.isHigh, rises: this.#retries.pressure.rises },
       { queue: 'journal', isHigh: this.#journal.blocked, rises: this.#journal.blocks },
     ];
   }
