@@ -138,7 +138,7 @@ export class Daemon {
   /** Some run is ready or on a slot. */
   get isBusy(): boolean {
     const { pools, runs, flows } = this.#parts;
-    const isReady = runs.queues().some(({ name, depth }) => name === 'ready' && depth > 0);
+    const isReady = runs.figures.queues().some(({ name, depth }) => name === 'ready' && depth > 0);
     return isReady || flows?.busy === true || pools.some(({ active }) => active > 0);
   }
 
@@ -260,7 +260,7 @@ export class Daemon {
     for (let waitMs: number = REOPEN_MS.first; ; waitMs = Math.min(2 * waitMs, REOPEN_MS.most)) {
       try {
         await store.ask('open', { boot: this.#boot, kept: runs.journal.kept }, { timeoutMs: null });
-        runs.resend();
+        runs.journal.resend();
         await telemetry.ask('open', null);
         await this.#openControl();
         return;
@@ -315,7 +315,7 @@ export class Daemon {
       // A thread in a native call does not end; the lines of the others are not lost over it.
       await this.#timeLimit(Promise.all(pools.map((pool) => pool.destroy())), DESTROY_MS);
       await this.#timeLimit(runs.settled(), RECORD_WAIT_MS);
-      const { unfinished: count, later: delayed } = runs;
+      const { unfinished: count, later: delayed } = runs.figures;
       if (count > 0) {
         if (this.#config.store.kind === 'memory') this.log('warn', 'runs lost', { count, delayed });
         else this.log('info', 'runs kept for the next start', { count, delayed });

@@ -59,7 +59,7 @@ export async function recover({ clock, store, runs, tasks, boot }: RecoveryOptio
   const handledMs = await mount(store, tasks, clock.wallMs());
   const { ends } = await store.ask('last-ends', null, within);
   runs.knowEnds(ends);
-  const { orphaned } = runs;
+  const { orphaned } = runs.figures;
   return { opening, handledMs, ends, interrupted, orphaned, tookMs: clock.monoMs() - beganMono };
 }
 

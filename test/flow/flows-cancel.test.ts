@@ -64,7 +64,7 @@ describe('a flow that is cancelled as the daemon stops is cancelled for the next
       await rig.settle();
       assert.equal(rig.view(run)?.state, 'cancelled');
       for (const state of await rig.states(run)) assert.match(state, / cancelled flow-cancelled$/);
-      assert.deepEqual([rig.runs.unfinished, rig.held], [0, []]);
+      assert.deepEqual([rig.runs.figures.unfinished, rig.held], [0, []]);
     });
   }
 });
@@ -92,7 +92,7 @@ describe('a flow that is gone from the config is cancelled with the runs of its 
         ['', '/pull', '/check'].map((end) => rig.view(run + end)?.state),
         ['cancelled', 'success', 'cancelled'],
       );
-      assert.deepEqual([rig.runs.unfinished, rig.held], [0, []]);
+      assert.deepEqual([rig.runs.figures.unfinished, rig.held], [0, []]);
     });
   }
 });

@@ -58,7 +58,7 @@ async function playOut(t: HasAfter, play: Play): Promise<void> {
   try {
     const run = await rig.start('f', { items: new Array(ITEMS).fill(0) });
     let cancelled = false;
-    for (let turn = 0; rig.runs.unfinished > 0; turn++) {
+    for (let turn = 0; rig.runs.figures.unfinished > 0; turn++) {
       assert.ok(turn < 3000, 'the flow does not end');
       const choice = choose(24);
       if (choice === 23 && play.crashes)

@@ -103,7 +103,7 @@ for (const [name, crashes] of [
         'fresh failed run-failed',
         ...['pull', 'sum', 'one', 'tell', 'last'].map((one) => `${one} skipped upstream`),
       ]);
-      assert.deepEqual([rig.runs.unfinished, rig.held], [0, []]);
+      assert.deepEqual([rig.runs.figures.unfinished, rig.held], [0, []]);
     });
 
     test('a cancel of the flow is theirs too', async (t) => {
@@ -116,7 +116,7 @@ for (const [name, crashes] of [
       for (const one of held) rig.finish(one, { status: 'cancelled' });
       await rig.settle();
       assert.equal(rig.view(run)?.state, 'cancelled');
-      assert.deepEqual([rig.runs.unfinished, rig.held], [0, []]);
+      assert.deepEqual([rig.runs.figures.unfinished, rig.held], [0, []]);
     });
   });
 }

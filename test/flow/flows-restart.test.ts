@@ -108,7 +108,7 @@ test('items that wait for room when the flow is cancelled are never made', async
   const each = { list: '{{ payload.items }}', concurrency: 200, onFailure: 'stop' } as const;
   const rig = rigOf(t, [step('one', { each, with: { id: '{{ item }}' } })], { ready: 1, slots: 1 });
   const run = await rig.start('f', { items: Array.from({ length: 200 }, (_, item) => item) });
-  const { unfinished } = rig.runs;
+  const { unfinished } = rig.runs.figures;
   assert.ok(unfinished < 100, `${unfinished} of them have room`);
   rig.runs.cancel(run);
   await rig.settle();
@@ -117,7 +117,7 @@ test('items that wait for room when the flow is cancelled are never made', async
   assert.equal(rig.view(run)?.state, 'cancelled');
   const steps = rig.store.flowSteps({ flows: [run], after: 0 }).steps.map(({ state }) => state);
   assert.ok(steps.length < unfinished + 1 && steps.every((state) => state === 'cancelled'), steps.join());
-  assert.equal(rig.runs.unfinished, 0);
+  assert.equal(rig.runs.figures.unfinished, 0);
 });
 
 /** Its step ends without a run of its own to tell: an item has no input, or there is no list. */

@@ -268,7 +268,7 @@ export class FlowsRig {
         this.store.commit();
         for (const { run, state } of batch.events) if (isTerminal(state)) this.over.add(run);
         const { kept } = this.store;
-        void this.acknowledged.then(() => runs.recorded(kept));
+        void this.acknowledged.then(() => runs.journal.recorded(kept));
         return true;
       },
       warn: () => {},

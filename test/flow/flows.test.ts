@@ -222,7 +222,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         await rig.clock.advance(0);
         await rig.clock.advance(0);
       }
-      assert.equal(rig.runs.unfinished, 0);
+      assert.equal(rig.runs.figures.unfinished, 0);
     });
 
     test('steps that come again do so although the ready queue is full of flows; meanwhile they are in nobody’s way', async (t) => {
@@ -242,10 +242,14 @@ for (const kind of ['memory', 'sqlite'] as const) {
         }
       };
       await play();
-      assert.equal(rig.runs.unfinished, 2 * firsts.length, 'only the flows are left that wait for a retry');
+      assert.equal(
+        rig.runs.figures.unfinished,
+        2 * firsts.length,
+        'only the flows are left that wait for a retry',
+      );
       for (let n = 0; n < 120; n++) rig.trigger('f', { day: 'x' });
       await rig.settle();
-      assert.ok(rig.runs.queues()[0]!.depth >= 4, 'the queue is full again');
+      assert.ok(rig.runs.figures.queues()[0]!.depth >= 4, 'the queue is full again');
       await rig.clock.advance(10_000);
       await rig.settle();
       assert.deepEqual(
@@ -259,7 +263,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         [],
       );
       await play();
-      assert.equal(rig.runs.unfinished, 0);
+      assert.equal(rig.runs.figures.unfinished, 0);
     });
 
     test('a bound over all runs holds back steps, and no flow that waits for them', async (t) => {
@@ -272,7 +276,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         rig.result(run!, { total: 1 });
         await rig.settle();
       }
-      assert.equal(rig.runs.unfinished, 0);
+      assert.equal(rig.runs.figures.unfinished, 0);
     });
 
     test('more flows than may live wait in the ready queue, and come to their end', async (t) => {
@@ -284,7 +288,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         for (const run of rig.pool.held.keys()) rig.result(run, { total: 1 });
         await rig.settle();
       }
-      assert.equal(rig.runs.unfinished, 0);
+      assert.equal(rig.runs.figures.unfinished, 0);
     });
 
     test('an event that is lost is made good by the sweep', async (t) => {
@@ -356,7 +360,7 @@ test('the run of a step that is gone from the config, with its task, is cancelle
   rig.finish(`${run}/sum`);
   await rig.settle();
   assert.equal(rig.view(run)?.state, 'success');
-  assert.equal(rig.runs.unfinished, 0);
+  assert.equal(rig.runs.figures.unfinished, 0);
 });
 
 test('a flow that is gone from the config is kept, and goes on when it is there again', async (t) => {

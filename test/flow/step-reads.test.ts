@@ -110,7 +110,7 @@ test('what a step without a list waits for room with is counted too', async (t) 
     for (const run of [...rig.pool.held.keys()]) rig.finish(run);
     await rig.settle();
   }
-  assert.deepEqual([rig.runs.unfinished, rig.flows.heldBytes], [0, 0]);
+  assert.deepEqual([rig.runs.figures.unfinished, rig.flows.heldBytes], [0, 0]);
 });
 
 test('a step is told by which run the result is, also of an earlier run of the flow', async (t) => {

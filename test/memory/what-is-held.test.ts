@@ -26,10 +26,10 @@ test('a queued run costs what it is said to, and the default capacity fits into 
   };
   await fill(0);
   const heldBefore = heapBytes();
-  const saidBefore = runs.heldBytes().ready;
+  const saidBefore = runs.figures.heldBytes().ready;
   await fill(count);
   const cost = (heapBytes() - heldBefore) / count;
-  const said = (runs.heldBytes().ready - saidBefore) / count;
+  const said = (runs.figures.heldBytes().ready - saidBefore) / count;
   assert.ok(cost > 0.7 * said && cost < 1.1 * said, `costs ${cost}, said to cost ${said}`);
   const beside = cost - textBytes(input(count)) - textBytes('resize-image@2026-11-29T19:05:13.732Z.7sk');
   assert.ok(beside < 1.1 * RUN_BYTES, `${beside} beside id and input`);

@@ -43,7 +43,7 @@ for (const whenFull of ['block', 'reject', 'drop-oldest', 'drop-newest'] as cons
     }
     await settle();
     assert.equal(answers.filter((answer) => !answer.settled).length, whenFull === 'block' ? 2 : 0);
-    const { ready, running } = runs.heldBytes();
+    const { ready, running } = runs.figures.heldBytes();
     assert.ok(ready + running < 32 * KB + 11 * KB, `${ready + running}`);
     while (pool.active > 0) finish([...pool.held.keys()][0]!);
     assert.equal(pool.taken.length, whenFull === 'block' ? 6 : 4);
@@ -118,7 +118,7 @@ test('a scan is held back by a queue that is full in bytes, and goes on when the
     while (!answer.settled) finish([...pool.held.keys()][0]!);
     const reply = answer.value as OfferReply;
     assert.equal(reply.rejected, 0);
-    assert.ok(runs.heldBytes().ready < 26 * KB);
+    assert.ok(runs.figures.heldBytes().ready < 26 * KB);
     rest = rest.filter((item) => reply.rest.includes(item.mark));
   }
   assert.ok(offers > 2, `${offers}`);
@@ -163,11 +163,11 @@ test('error texts of attempts count, and stacks are not kept', async () => {
   const { clock, pool, trigger, finish, runs } = setup([taskSpec({ name: 'a', maxRetry: 5 })]);
   trigger('a');
   const { run } = pool.taken[0]!;
-  const before = runs.heldBytes().running;
+  const before = runs.figures.heldBytes().running;
   const error = { code: 'handler-failed', message: 'm'.repeat(1000), stack: 's'.repeat(4000) } as const;
   for (let attempt = 1; attempt <= 3; attempt++) {
     finish(run, { status: 'failed', error });
-    const grown = runs.heldBytes().retry - before;
+    const grown = runs.figures.heldBytes().retry - before;
     assert.ok(grown > attempt * 1000 && grown < attempt * 1300 + 300, `${grown}`);
     await clock.advance(100_000);
   }
@@ -197,7 +197,7 @@ for (const whenFull of ['drop-oldest', 'drop-newest'] as const) {
     assert.equal(kept.includes(first), whenFull === 'drop-newest');
     assert.equal(kept.includes(third), whenFull === 'drop-oldest');
     assert.equal(rejected('dead-letter'), 1);
-    assert.ok(runs.heldBytes().deadLetters <= 25 * KB);
+    assert.ok(runs.figures.heldBytes().deadLetters <= 25 * KB);
     runs.deadLetters.purge({ runs: null, task: null, sinceMs: null, untilMs: null });
     die(40 * KB);
     assert.equal(depth('dead-letter'), 1);
@@ -227,11 +227,11 @@ test('a journal whose transitions hold too many bytes stops the taking of work u
   assert.equal(pool.active, 1, 'not yet');
   finish(pool.taken[1]!.run, { result: payload(90 * KB) });
   assert.equal(pool.active, 0);
-  assert.ok(runs.heldBytes().journal > 180 * KB);
+  assert.ok(runs.figures.heldBytes().journal > 180 * KB);
   await settle();
-  runs.recorded(Number.MAX_SAFE_INTEGER);
+  runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.equal(pool.active, 1);
-  assert.ok(runs.heldBytes().journal < 10 * KB);
+  assert.ok(runs.figures.heldBytes().journal < 10 * KB);
 });
 
 test('shares of the budget: newcomers are refused before waiting sources, and those before retries', () => {
@@ -281,7 +281,7 @@ test('whatever comes and goes: no queue holds more than its share and one run, a
           const view = live[action.pick % Math.max(1, live.length)];
           if (view !== undefined && view.endedAtMs === null) s.runs.cancel(view.run);
         }
-        const { ready, retry, running, delayed, deadLetters } = s.runs.heldBytes();
+        const { ready, retry, running, delayed, deadLetters } = s.runs.figures.heldBytes();
         // Beside one run too many: errors of those that were let in, and runs on slots that left an empty queue.
         const slack = largest + 2 * largest + 50 * 600;
         assert.ok(ready + retry + running <= limits.retry + slack, `${ready} ${retry} ${running}`);
@@ -294,7 +294,7 @@ test('whatever comes and goes: no queue holds more than its share and one run, a
         await s.clock.advance(120_000);
       }
       s.runs.deadLetters.purge({ runs: null, task: null, sinceMs: null, untilMs: null });
-      assert.deepEqual(s.runs.heldBytes(), {
+      assert.deepEqual(s.runs.figures.heldBytes(), {
         ready: 0,
         delayed: 0,
         retry: 0,

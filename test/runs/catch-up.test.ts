@@ -172,7 +172,7 @@ test('while the journal is blocked: all of a catch-up wait, and go on behind eac
   const ids = late(s.runs, 4);
   assert.equal(s.runs.table.get(ids[0]!), undefined);
   await s.settle();
-  s.runs.recorded(Number.MAX_SAFE_INTEGER);
+  s.runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.deepEqual(
     ids.map((id) => s.runs.table.get(id)?.state),
     ['ready', 'pending', 'pending', 'pending'],
@@ -248,9 +248,9 @@ test('a task that is away for one life of the daemon: its runs come back behind 
   const lives = new Lives(spec, 9);
   const ids = late(lives.now.runs, 4);
   await lives.restart(9, taskSpec({ name: 'another' }));
-  assert.equal(lives.now.runs.orphaned, 4);
+  assert.equal(lives.now.runs.figures.orphaned, 4);
   await lives.restart(0, spec);
-  assert.deepEqual([lives.now.runs.orphaned, lives.now.depth('delayed')], [0, 3]);
+  assert.deepEqual([lives.now.runs.figures.orphaned, lives.now.depth('delayed')], [0, 3]);
   assert.deepEqual(await workOff(lives.now), ids);
   assert.equal(lives.now.runs.table.size, 0);
 });

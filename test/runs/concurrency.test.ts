@@ -31,10 +31,10 @@ function expectBounds({ pool, runs }: Setup): void {
   assert.ok(of('k').length <= 3, 'task with keys');
   const keys = of('k').map(({ input }) => input);
   assert.equal(new Set(keys).size, keys.length, 'one of each key');
-  for (const { kind, active, concurrency } of runs.bounds()) {
+  for (const { kind, active, concurrency } of runs.figures.bounds()) {
     if (kind !== 'key') assert.ok(active <= (concurrency ?? 99), `${kind} counts ${active}`);
   }
-  const group = runs.bounds().find(({ kind }) => kind === 'group')!;
+  const group = runs.figures.bounds().find(({ kind }) => kind === 'group')!;
   assert.equal(group.active, of('a', 'b').length);
 }
 
@@ -109,14 +109,14 @@ test('any mix of triggers, ends, cancels, time and crashes: never above a bound,
         }
         await look();
       }
-      for (let round = 0; round < 500 && s.runs.unfinished > 0; round++) {
+      for (let round = 0; round < 500 && s.runs.figures.unfinished > 0; round++) {
         for (const run of [...s.pool.held.keys()]) s.finish(run);
         await s.clock.advance(1000);
         await look();
       }
-      assert.equal(s.runs.unfinished, 0, 'everything ends');
+      assert.equal(s.runs.figures.unfinished, 0, 'everything ends');
       for (const run of accepted) assert.ok(over.has(run), `${run} has an end`);
-      assert.ok(s.runs.bounds().every(({ active, held }) => active === 0 && held === 0));
+      assert.ok(s.runs.figures.bounds().every(({ active, held }) => active === 0 && held === 0));
       s.runs.destroy();
       assert.equal(s.clock.timers, 0);
     }),
@@ -160,7 +160,7 @@ test('after a restart what was interrupted has freed its place, and what waited 
   for (const id of [2, 3, 4]) s.runs.restore(stored(`a@${id}`, 'ready'));
   s.runs.restored();
   assert.deepEqual([...s.pool.held.keys()], ['a@1', 'a@2']);
-  const [bound] = s.runs.bounds();
+  const [bound] = s.runs.figures.bounds();
   assert.deepEqual([bound?.active, bound?.held], [2, 2]);
   s.finish('a@1');
   assert.deepEqual([...s.pool.held.keys()], ['a@2', 'a@3']);
@@ -172,7 +172,7 @@ test('a run that is cancelled while it is held back leaves no trace in its bound
   await s.settle();
   const [, held] = answers.map(({ value }) => (value as { run: string }).run);
   assert.equal(s.pool.active, 2);
-  const ofKey = () => s.runs.bounds().find(({ kind }) => kind === 'key');
+  const ofKey = () => s.runs.figures.bounds().find(({ kind }) => kind === 'key');
   assert.deepEqual([ofKey()?.active, ofKey()?.held], [2, 1]);
   s.runs.cancel(held!);
   assert.equal(ofKey()?.held, 0);
@@ -286,7 +286,7 @@ test('above the high watermark sources wait, below the low one they go on; both 
     ['ready', true],
     ['ready', false],
   ]);
-  assert.deepEqual(s.runs.pressures()[0], { queue: 'ready', isHigh: false, rises: 1 });
+  assert.deepEqual(s.runs.figures.pressures()[0], { queue: 'ready', isHigh: false, rises: 1 });
 });
 
 test('a retry queue that is nearly full makes scans wait, and nobody else', async () => {
@@ -320,7 +320,7 @@ test('a retry queue that is nearly full makes scans wait, and nobody else', asyn
   await s.clock.advance(925);
   assert.deepEqual(told.at(-1), ['retry', false, 0.7]);
   assert.deepEqual([answer.settled, scans.active], [true, 1]);
-  const view = s.runs.pressures().find(({ queue }) => queue === 'retry');
+  const view = s.runs.figures.pressures().find(({ queue }) => queue === 'retry');
   assert.deepEqual(view, { queue: 'retry', isHigh: false, rises: 1 });
 });
 
@@ -394,9 +394,9 @@ test('a journal that is behind stops the pools, and they go on when it has caugh
   const taken = s.pool.taken.length;
   assert.ok(taken < 60);
   await s.settle();
-  s.runs.recorded(Math.floor(unrecorded / 10));
+  s.runs.journal.recorded(Math.floor(unrecorded / 10));
   assert.deepEqual([told, s.pool.taken.length], [[true], taken]);
-  s.runs.recorded(unrecorded);
+  s.runs.journal.recorded(unrecorded);
   assert.deepEqual(told.slice(0, 2), [true, false]);
   assert.ok(s.pool.taken.length > taken);
 });

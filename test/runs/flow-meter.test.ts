@@ -76,7 +76,7 @@ test('the runs feed it: what became ready, how long it stood there, how long it 
   pool.wake();
   for (const { run } of [...pool.taken]) finish(run, { durationMs: 25 });
   await clock.advance(5000);
-  const { arrivals, meanDepth, windowMs, ended, durationMs } = runs.flow.read();
+  const { arrivals, meanDepth, windowMs, ended, durationMs } = runs.figures.flow.read();
   assert.deepEqual([arrivals, windowMs, ended, durationMs], [4, 10_000, 4, 100]);
   assert.equal((meanDepth / arrivals) * windowMs, 5000);
 });

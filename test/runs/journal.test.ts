@@ -87,12 +87,12 @@ test('a trigger is answered when its beginning is kept, with wait when its end i
   const ended = trigger('b', { wait: true });
   await settle();
   assert.deepEqual([accepted.settled, ended.settled], [false, false]);
-  runs.recorded(lastOf(batches[0]!));
+  runs.journal.recorded(lastOf(batches[0]!));
   assert.deepEqual([accepted.settled, ended.settled], [true, false]);
   for (const order of pool.taken) finish(order.run);
   await settle();
   assert.equal(ended.settled, false);
-  runs.recorded(lastOf(batches[1]!));
+  runs.journal.recorded(lastOf(batches[1]!));
   assert.equal(ended.settled, true);
 });
 
@@ -102,8 +102,8 @@ test('a lost store is sent everything again that it had not acknowledged, under 
     trigger(task);
     await settle();
   }
-  runs.recorded(1);
-  runs.resend();
+  runs.journal.recorded(1);
+  runs.journal.resend();
   await settle();
   assert.deepEqual(
     batches.map(({ first }) => first),
@@ -116,7 +116,7 @@ test('a store that cannot write: triggers and replays are refused with the reaso
   const { trigger, settle, batches, runs, pool, finish } = withBatches();
   trigger('a');
   await settle();
-  runs.storeFailing('the disk is full');
+  runs.journal.pause('the disk is full');
   assert.equal(runs.journal.trouble, 'the disk is full');
   assert.throws(() => trigger('a'), { code: 'store-unavailable', message: /the disk is full/ });
   assert.throws(() => runs.replay({ runs: null, task: null, sinceMs: null, untilMs: null }), {
@@ -127,7 +127,7 @@ test('a store that cannot write: triggers and replays are refused with the reaso
   finish('b@1');
   await settle();
   assert.equal(batches.length, 1, 'nothing is sent meanwhile');
-  runs.resend();
+  runs.journal.resend();
   await settle();
   assert.deepEqual(
     batches.map(({ first, events }) => [first, events.length]),
@@ -157,9 +157,9 @@ test('at the bound nothing new is made: occurrences wait as the newest of their 
   assert.throws(() => runs.offer({ task: 'b', items: [] }, offer), { code: 'queue-full' });
   assert.equal(runs.journal.unrecorded, unrecorded, 'however much comes');
   await settle();
-  runs.recorded(20_000);
+  runs.journal.recorded(20_000);
   await settle();
-  runs.recorded(Number.MAX_SAFE_INTEGER);
+  runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.ok(answers.every((answer) => answer.settled && answer.error === undefined));
   const occurrences = events.filter(({ run }) => /^b@\d+$/.test(run)).map(({ run }) => run);
   assert.deepEqual(occurrences, ['b@50']);
@@ -176,7 +176,7 @@ test('an offer that came at the bound is judged when there is room', async () =>
   runs.offer({ task: 'b', items: [{ mark: '0'.repeat(16), input: '{}' }] }, offer);
   await settle();
   assert.equal(offer.settled, false);
-  runs.recorded(20_000);
+  runs.journal.recorded(20_000);
   assert.equal((offer.value as OfferReply).accepted, 1);
 });
 

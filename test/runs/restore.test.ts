@@ -165,7 +165,7 @@ test('a task that is gone: its runs are orphaned, can be cancelled, and run when
   before.runs.restored();
   await before.settle();
   assert.equal(before.pool.active, 0);
-  assert.equal(before.runs.orphaned, 6);
+  assert.equal(before.runs.figures.orphaned, 6);
   assert.equal(before.runs.cancel('a@ready'), 'cancelled');
   await before.settle();
   assert.equal(stateOf(before.events, 'a@ready'), 'cancelled');
@@ -231,14 +231,14 @@ test('any mix of states: each run ends, each ready one runs, none twice at a tim
         s.runs.restore(stored(`${task}@${index}`, { state, task, interruptions, attempt: 1 }));
       }
       s.runs.restored();
-      for (let round = 0; round < 100 && s.runs.table.size > s.runs.orphaned; round++) {
+      for (let round = 0; round < 100 && s.runs.table.size > s.runs.figures.orphaned; round++) {
         for (const run of [...s.pool.held.keys()]) s.finish(run);
         await s.clock.advance(1000);
       }
-      assert.equal(s.runs.table.size, s.runs.orphaned);
-      assert.equal(s.runs.orphaned, left.filter(({ task }) => task === 'gone').length);
+      assert.equal(s.runs.table.size, s.runs.figures.orphaned);
+      assert.equal(s.runs.figures.orphaned, left.filter(({ task }) => task === 'gone').length);
       assert.deepEqual([s.depth('ready'), s.depth('delayed'), s.depth('retry')], [0, 0, 0]);
-      const { ready, delayed, running } = s.runs.heldBytes();
+      const { ready, delayed, running } = s.runs.figures.heldBytes();
       assert.deepEqual([ready, delayed, running], [0, 0, 0]);
     }),
     { numRuns: 150 },

@@ -142,14 +142,14 @@ export function setup(
       options.onRecord?.(batch);
       events.push(...batch.events.map((event) => ({ ...event })));
       const last = batch.first + batch.events.length - 1;
-      if (options.acknowledge !== false) queueMicrotask(() => runs.recorded(last));
+      if (options.acknowledge !== false) queueMicrotask(() => runs.journal.recorded(last));
       return true;
     },
     warn: () => {},
   });
   const pool = new FakePool('io', options.slots ?? 2, runs.source('io'));
   runs.attachPool(pool);
-  const queue = (name: string) => runs.queues().find((view) => view.name === name)!;
+  const queue = (name: string) => runs.figures.queues().find((view) => view.name === name)!;
   return {
     clock,
     runs,

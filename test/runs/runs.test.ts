@@ -286,7 +286,7 @@ test('an offer is answered when there is room for more; what had none is offered
     accepted += reply.accepted;
     assert.equal(reply.rejected, 0);
     rest = rest.filter((item) => reply.rest.includes(item.mark));
-    assert.ok(runs.queues()[0]!.depth <= 4);
+    assert.ok(runs.figures.queues()[0]!.depth <= 4);
   }
   assert.equal(accepted, 12);
   const again = new FakeAnswer();
@@ -477,7 +477,7 @@ test('attempts stay apart in the journal although it is slow; a success carries 
   assert.equal(states.filter((state) => state === 'retrying').length, 1);
   const last = events.at(-1)!;
   assert.deepEqual([last.state, last.error, last.dueAtMs], ['success', undefined, undefined]);
-  runs.recorded(Number.MAX_SAFE_INTEGER);
+  runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.equal(runs.table.size, 0);
 });
 
@@ -581,7 +581,7 @@ test('higher priorities leave the ready queue first, equal ones in order', () =>
     pool.taken.map((order) => order.task),
     ['high', 'high', 'low', 'low'],
   );
-  assert.equal(runs.queues()[0]?.depth, 0);
+  assert.equal(runs.figures.queues()[0]?.depth, 0);
 });
 
 test('cancel works in every state; a cancelled running run is aborted', async () => {
@@ -649,10 +649,10 @@ test('a journal that is not acknowledged stops the taking of work at its bound, 
   assert.equal(pool.active, 0, 'no slot takes work while 20,000 transitions are not recorded');
   await settle();
   assert.ok(answers.every((answer) => !answer.settled));
-  runs.recorded(Number.MAX_SAFE_INTEGER);
+  runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.equal(pool.active, 1);
   await settle();
-  runs.recorded(Number.MAX_SAFE_INTEGER);
+  runs.journal.recorded(Number.MAX_SAFE_INTEGER);
   assert.ok(answers.every((answer) => answer.settled));
 });
 
@@ -719,7 +719,7 @@ test('any mix of triggers, outcomes, cancels and time: every run is in one place
           const view = live[action.pick % Math.max(1, live.length)];
           if (view !== undefined) s.runs.cancel(view.run);
         }
-        for (const queue of s.runs.queues()) {
+        for (const queue of s.runs.figures.queues()) {
           const slack = queue.name === 'delayed' ? 10 : 0;
           assert.ok(queue.depth <= queue.capacity + slack, `${queue.name} ${queue.depth}`);
         }

@@ -11,7 +11,7 @@
  * takes work and nothing new is taken in until the store has caught up with a quarter of it.
  */
 import { type Clock, type ClockTimer, systemClock } from '../kernel/clock.ts';
-import { errorTextLength } from '../kernel/errors.ts';
+import { ColibriError, errorTextLength } from '../kernel/errors.ts';
 import { errorBytes, Ring, textBytes } from '../kernel/index.ts';
 import type { RecordBatch, RunEvent } from '../records.ts';
 import type { Run, UnsentEvent, Writable } from './run.ts';
@@ -80,7 +80,9 @@ export class Journal {
   #noted = 0;
   #sentUpTo = 0;
   #kept = 0;
-  #paused = false;
+  /** Why the store cannot write; null: it can. */
+  #trouble: string | null = null;
+  #closed = false;
   #scheduled = false;
   #retry: ClockTimer | null = null;
   #gathering: ClockTimer | null = null;
@@ -191,14 +193,28 @@ export class Journal {
     if (this.unrecorded === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** The store takes nothing until `resend`. */
-  pause(): void {
-    this.#paused = true;
+  /** The store cannot write until `resend`, and why. Work goes on; nothing is accepted that it would have to keep. */
+  pause(trouble: string): void {
+    this.#trouble = trouble;
+  }
+
+  /** Why the store cannot write; null: it can. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** Throws `store-unavailable` where nothing can be kept. */
+  expectWritable(): void {
+    if (this.#trouble === null) return;
+    throw new ColibriError(
+      'store-unavailable',
+      `expected a journal that can be written, got: ${this.#trouble}; scheduled work goes on, try again when that is mended`,
+    );
   }
 
   /** The receiver lost what it had not acknowledged: all of it is sent again, with the same ordinals. */
   resend(): void {
-    this.#paused = false;
+    this.#trouble = null;
     this.#resendFrom = 0;
     this.#schedule();
   }
@@ -214,7 +230,7 @@ export class Journal {
 
   close(): void {
     this.#cancelTimers();
-    this.#paused = true;
+    this.#closed = true;
     this.#events = [];
     this.#sent = [];
     this.#kept = this.#noted;
@@ -256,7 +272,7 @@ export class Journal {
 
   #flush(): void {
     this.#cancelTimers();
-    if (this.#paused) return;
+    if (this.#closed || this.#trouble !== null) return;
     this.#flushedMono = systemClock.monoMs();
     for (; this.#resendFrom < this.#sent.length; this.#resendFrom++) {
       const { first, events, dropped } = this.#sent[this.#resendFrom]!;

@@ -63,9 +63,9 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
       case 'progress':
         return runs.progress(envelope.body);
       case 'recorded':
-        return runs.recorded(envelope.body.seq);
+        return runs.journal.recorded(envelope.body.seq);
       case 'store-state':
-        return envelope.body.writable ? runs.resend() : runs.storeFailing(envelope.body.reason);
+        return envelope.body.writable ? runs.journal.resend() : runs.journal.pause(envelope.body.reason);
       case 'cancel':
         return reply(cancel(envelope.body.run), answer);
       case 'flow-show':

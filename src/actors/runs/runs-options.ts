@@ -1,4 +1,4 @@
-/** What the owner of all runs is given, and what it says of itself in bytes. */
+/** What the owner of all runs is given. */
 import type { WallWatch } from '../delay/index.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { RecordBatch } from '../records.ts';
@@ -6,7 +6,6 @@ import type { PressedQueue } from '../views/runtime-view.ts';
 import type { Bounds, GroupBounds } from './bounds.ts';
 import type { RunsByteLimits } from './byte-limits.ts';
 import type { FarRuns } from './later-runs.ts';
-import type { LiveBytesByPlace } from './live-bytes.ts';
 import type { WhenFull } from './policies.ts';
 import type { FlowSeat } from './step-runs.ts';
 import type { RunsTask } from './task-state.ts';
@@ -53,13 +52,4 @@ export interface RunsOptions {
   readonly onPressure?: (queue: PressedQueue, isHigh: boolean, share: number) => void;
   /** Says something to the log that belongs to no run event. */
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
-}
-
-/** What runs hold, bytes. */
-export interface RunsBytes extends LiveBytesByPlace {
-  readonly deadLetters: number;
-  /** Lanes of keys. */
-  readonly keys: number;
-  /** Transitions without an answer, and the runs that ended with them. */
-  readonly journal: number;
 }

@@ -1,12 +1,16 @@
-/** Triggers: what a user asks for, checked, made into a run now or for later, and answered when that is kept. */
+/**
+ * What a user asks for: triggers, checked, made into runs now or for later, and answered when that is kept; and dead letters that
+ * are to run again.
+ */
 import type { Clock } from '../kernel/clock.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Answer } from '../kernel/index.ts';
-import type { TriggerBody } from '../protocol.ts';
+import type { DeadLetterChoice, TriggerBody } from '../protocol.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import type { Intake, Newcomer } from './intake.ts';
 import type { Journal } from './journal.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { triggerIdMaker } from './occurrence.ts';
+import { replayIdOf, triggerIdMaker } from './occurrence.ts';
 import type { Postponed } from './postponed.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-states.ts';
@@ -19,10 +23,9 @@ export interface TriggersOptions {
   readonly postponed: Postponed;
   readonly intake: Intake;
   readonly lifecycle: Lifecycle;
+  readonly dead: DeadLetters;
   readonly admit: (newcomer: Newcomer, force: boolean) => Run | ColibriError;
   readonly isClosed: () => boolean;
-  /** Throws `store-unavailable` where nothing can be kept. */
-  readonly expectWritable: () => void;
   readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -49,14 +52,14 @@ export class Triggers {
    * Fails with `no-such-task`, `overlap-refused`, `queue-full`, `input-invalid`, `store-unavailable`, `shutting-down`.
    */
   trigger(body: TriggerBody, answer: Answer, takenOver?: TakenOver): void {
-    const { table, journal, postponed, intake, isClosed, expectWritable, admit } = this.#options;
+    const { table, journal, postponed, intake, isClosed, admit } = this.#options;
     const task = table.task(body.task);
     const { payload, force } = body;
     if (payload !== null && payload.length > PAYLOAD_LIMIT) {
       const size = `expected a payload of at most ${PAYLOAD_LIMIT} characters of JSON, got ${payload.length}`;
       throw new ColibriError('input-invalid', `${size}; put large data into a file and pass its path`);
     }
-    expectWritable();
+    journal.expectWritable();
     if (journal.blocked && !isClosed()) {
       return postponed.call(payload?.length ?? 0, answer, () => this.trigger(body, answer, takenOver));
     }
@@ -93,6 +96,22 @@ export class Triggers {
     // Over, and the store lacks its end.
     if (isTerminal(run.state)) return journal.whenKept(run, () => answer.ok({ run: id, ended: run.view() }));
     addWaiter(run, answer);
+  }
+
+  /**
+   * Runs dead letters again, each as a new run; what is refused stays a dead letter. Throws `store-unavailable`.
+   */
+  replay(choice: DeadLetterChoice): { runs: string[]; refused: number } {
+    const { clock, table, journal, dead, admit } = this.#options;
+    journal.expectWritable();
+    return dead.replay(choice, ({ run: id, spec, rawInput: input, mark, dueAtMs: wasDueAtMs }) => {
+      if (!table.hasTask(spec.name)) return null;
+      const task = table.task(spec.name);
+      // A flow again is for the same instant, and says so to its steps.
+      const dueAtMs = task.spec.pool === 'flow' ? wasDueAtMs : clock.wallMs();
+      const run = admit({ task, id: replayIdOf(id), origin: 'replay', dueAtMs, input, mark }, true);
+      return run instanceof ColibriError ? null : run.id;
+    });
   }
 
   #answerLater(run: Run, { wait }: TriggerBody, answer: Answer): void {
