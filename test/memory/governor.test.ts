@@ -251,6 +251,26 @@ test('beyond the budget with nothing left to make smaller it says so once', asyn
   governor.stop();
 });
 
+test('at rest beyond the budget it costs next to nothing: what has not grown is not collected again', async () => {
+  const { clock, governor, state } = rig({ rssMb: 60, fileMb: 3 });
+  governor.start();
+  await clock.advance(300_000);
+  const before = governor.steps.collect;
+  state.done.length = 0;
+  // What is in use is there again after each release.
+  for (let second = 0; second < 600; second++) {
+    state.file = 3 * MB;
+    await clock.advance(1000);
+  }
+  assert.equal(governor.steps.collect, before);
+  assert.ok(!state.done.includes('collect threads'));
+  assert.ok(!state.done.includes('release'), 'it would not be within the budget');
+  state.heap += 2 * MB;
+  await clock.advance(20_000);
+  assert.equal(governor.steps.collect, before + 1);
+  governor.stop();
+});
+
 test('a moment of room does not bring a thread back', async () => {
   const { clock, governor, state } = rig({ rssMb: 43, maxThreads: 2, running: 2 });
   state.active = 1;
@@ -273,6 +293,8 @@ test('without work it looks once a second, with work four times, near the budget
     [0, 25, 9, 12],
     [1, 25, 38, 45],
     [1, 39.5, 95, 230],
+    [0, 39.5, 9, 24],
+    [0, 60, 9, 24],
   ] as const) {
     const { clock, governor, state } = rig({ rssMb });
     state.active = active;

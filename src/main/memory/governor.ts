@@ -167,8 +167,10 @@ export class MemoryGovernor {
     else this.#grow(nowMono, memory);
     if (this.#isQuiet(nowMono)) this.#collectQuietly(nowMono);
     else if (short) this.#collectBusily(nowMono);
-    if (near || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
-    else this.#arm(this.#isQuiet(nowMono) ? this.#idleMs() : LOOK_MS.busy);
+    const quiet = this.#isQuiet(nowMono);
+    // A process at rest that is too large is so at the next look as well.
+    if ((near && !quiet) || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
+    else this.#arm(quiet ? this.#idleMs() : LOOK_MS.busy);
   }
 
   /** Runs may come and go between two looks: thousands a second, and none at the moment of a look. */
@@ -187,7 +189,7 @@ export class MemoryGovernor {
   /** What collections, or work that has run dry, have freed; pages of files where there are many. */
   #giveBack(nowMono: number): ProcessMemory {
     const quiet = this.#isQuiet(nowMono);
-    const { readMemory, hands, budgetBytes } = this.#options;
+    const { readMemory, hands } = this.#options;
     const memory = readMemory();
     const hasCollected = this.#countCollections() > 0;
     if (hasCollected || (quiet && memory.anon - this.#anonFloor >= GROWN_BYTES)) {
@@ -197,12 +199,18 @@ export class MemoryGovernor {
       this.#anonFloor = left.anon;
       return left;
     }
-    if (memory.file <= (memory.rss > NEAR * budgetBytes ? FILE_PAGES_KEPT_NEAR : FILE_PAGES_KEPT))
-      return memory;
+    if (memory.file <= this.#filePagesKept(memory, quiet)) return memory;
     const starting = nowMono - this.#startingMono < STARTING_MS;
     if (!quiet && !starting && nowMono - this.#releasedMono < RELEASE_EVERY_MS) return memory;
     this.#releasePages();
     return readMemory();
+  }
+
+  /** At rest, what is in use only goes where that can bring the whole within the budget: it is a hundredth of a core. */
+  #filePagesKept({ rss, anon }: ProcessMemory, quiet: boolean): number {
+    const { budgetBytes } = this.#options;
+    const helps = anon + FILE_PAGES_KEPT_NEAR <= budgetBytes;
+    return rss > NEAR * budgetBytes && (helps || !quiet) ? FILE_PAGES_KEPT_NEAR : FILE_PAGES_KEPT;
   }
 
   /** Of all threads with actors, since the last look. */
@@ -273,12 +281,13 @@ export class MemoryGovernor {
     if (nowMono - this.#nearMono < NEAR_EVERY_MS) return;
     this.#nearMono = nowMono;
     const { cpu, warn, budgetBytes, readMemory } = this.#options;
-    if (memory.file > FILE_PAGES_KEPT_NEAR) {
+    if (memory.file > this.#filePagesKept(memory, this.#isQuiet(nowMono))) {
       this.#releasePages();
       memory = readMemory();
       if (memory.rss <= NEAR * budgetBytes) return;
     }
-    if (nowMono - this.#collectedMono >= NEAR_COLLECT_MS) {
+    const mayHaveGarbage = !this.#isQuiet(nowMono) || this.#hasGrown;
+    if (mayHaveGarbage && nowMono - this.#collectedMono >= NEAR_COLLECT_MS) {
       this.#collect(nowMono);
       this.#options.hands.collectThreads();
     } else if (!this.#narrow) {
