@@ -35,6 +35,11 @@ interface Holder {
 
 /** Longest lock file that is looked at, bytes. */
 const LOCK_LIMIT = 4096;
+/**
+ * Of a lock that is there and cannot be read, most often another user's. Whether that one lives cannot be told, so it
+ * counts as living: two daemons on one journal would do all work twice.
+ */
+const UNREADABLE: Holder = { pid: 0, startTicks: '', bootId: '', token: '' };
 /** A lock without a living holder is set aside at most so often in a row. */
 const TRIES = 3;
 const NAME = 'lock';
@@ -42,13 +47,14 @@ const ASIDE = 'lock.aside-';
 
 /**
  * Makes the directory (0700) if need be and takes its lock.
- * Throws `state-dir-held` if a living daemon has it, `config-invalid` if the directory cannot be used.
+ * Throws `state-dir-held` if a living daemon has it, `config-invalid` if the directory cannot be used. `proc`: where the
+ * kernel tells of processes; a parameter for tests.
  */
-export function lockStateDir(dir: string): StateDirLock {
+export function lockStateDir(dir: string, proc = '/proc'): StateDirLock {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const token = uniqueName();
-    const { startTicks, bootId } = bornOf(process.pid);
+    const { startTicks, bootId } = ownBirth(proc);
     const me: Holder = { pid: process.pid, startTicks, bootId, token };
     for (let tries = 0; tries < TRIES; tries++) {
       if (tryLink(dir, me)) {
@@ -75,6 +81,13 @@ export function lockStateDir(dir: string): StateDirLock {
 }
 
 function heldError(dir: string, holder: Holder): ColibriError {
+  if (holder === UNREADABLE) {
+    return new ColibriError(
+      'state-dir-held',
+      `expected a state directory of its own, got ${dir}, whose lock cannot be read: it is of another user; stop the daemon of ` +
+        `that user, or where none runs delete ${join(dir, NAME)}*, or give this one another state_dir`,
+    );
+  }
   return new ColibriError(
     'state-dir-held',
     `expected a state directory of its own, got ${dir}, which the daemon with pid ${holder.pid} holds; ` +
@@ -171,9 +184,15 @@ function ifThere(act: () => void): boolean {
   }
 }
 
+/** Null where there is none, or where it names nobody. */
 function readHolder(file: string): Holder | null {
+  let text: string;
   try {
-    const text = readFileSync(file, 'utf8').slice(0, LOCK_LIMIT);
+    text = readFileSync(file, 'utf8').slice(0, LOCK_LIMIT);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : UNREADABLE;
+  }
+  try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return null;
     const { pid, startTicks, bootId, token } = value as Record<string, unknown>;
@@ -186,6 +205,7 @@ function readHolder(file: string): Holder | null {
 }
 
 function isAlive(holder: Holder): boolean {
+  if (holder === UNREADABLE) return true;
   try {
     const born = bornOf(holder.pid);
     // Killed, and nobody has asked for its end yet: it holds nothing any more.
@@ -199,13 +219,28 @@ function isAlive(holder: Holder): boolean {
 /** Zombie, dead. */
 const ENDED_STATES: readonly string[] = ['Z', 'X'];
 
+function ownBirth(proc: string): ReturnType<typeof bornOf> {
+  try {
+    return bornOf(process.pid, proc);
+  } catch (error) {
+    throw new ColibriError(
+      'config-invalid',
+      `state_dir: expected ${proc} to tell who holds the lock of a directory, got: ${error instanceof Error ? error.message : String(error)}; mount it`,
+      { cause: error },
+    );
+  }
+}
+
 /** Of /proc/PID/stat, field 3 is the state and field 22 the start time in clock ticks since boot (proc(5)). */
-function bornOf(pid: number): Pick<Holder, 'startTicks' | 'bootId'> & { readonly state: string } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+function bornOf(
+  pid: number,
+  proc = '/proc',
+): Pick<Holder, 'startTicks' | 'bootId'> & { readonly state: string } {
+  const stat = readFileSync(`${proc}/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     state: fields[0] ?? '',
     startTicks: fields[19] ?? '',
-    bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    bootId: readFileSync(`${proc}/sys/kernel/random/boot_id`, 'utf8').trim(),
   };
 }

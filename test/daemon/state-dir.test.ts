@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lockStateDir } from '../../src/main/state-dir.ts';
@@ -40,6 +40,28 @@ test('a lock without a living holder, an empty one too, is taken over', (t) => {
     lockStateDir(dir).release();
     assert.deepEqual(readdirSync(dir), []);
   }
+});
+
+test('a lock that cannot be read counts as held, wherever it stands, and stays', (t) => {
+  // As that of another user's daemon; a loop of links cannot be read by root either.
+  for (const [name, message] of [
+    ['lock', /cannot be read: .* delete .*\/lock\*, or give/],
+    ['lock.aside-1', /cannot be read/],
+  ] as const) {
+    const dir = tempDir(t);
+    symlinkSync(name, join(dir, name));
+    assert.throws(() => lockStateDir(dir), { code: 'state-dir-held', message });
+    assert.deepEqual(readdirSync(dir), [name]);
+  }
+});
+
+test('without the folder in which the kernel tells of processes there is no lock, and it is said what to do', (t) => {
+  const dir = tempDir(t);
+  assert.throws(() => lockStateDir(dir, join(dir, 'proc')), {
+    code: 'config-invalid',
+    message: /expected .*\/proc to tell .*; mount it$/,
+  });
+  assert.deepEqual(readdirSync(dir), []);
 });
 
 test('a lock that a starter has set aside in between counts, whoever comes', (t) => {

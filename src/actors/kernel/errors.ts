@@ -39,7 +39,8 @@ export const ERROR_CODES = {
   'restart-needed': 'The config differs from the one in use in what only a start takes up.',
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
-  'state-dir-held': 'Another daemon holds the state directory.',
+  'state-dir-held':
+    "Another daemon holds the state directory, or its lock is another user's and cannot be read.",
   'store-failed':
     'The journal in the state directory cannot be opened, copied, or was written by a newer version of colibri.',
   'store-unavailable':
