@@ -77,13 +77,23 @@ test('bounds of parts of a bounded row are not counted twice; what has no bound 
     parts.reduce((sum, row) => sum + (row.boundBytes ?? 0), 0),
     rowOf(view, 'live runs').boundBytes,
   );
-  assert.deepEqual(view.unbounded, [
-    'main heap',
-    'service heap',
-    'store: marks of files',
-    'native memory',
-    'pages of files',
-  ]);
+  assert.deepEqual(view.unbounded, ['main heap', 'service heap', 'native memory', 'pages of files']);
+  const inMemory = ledger(await config('store: { kind: memory }'), 4, null);
+  assert.ok(inMemory.unbounded.includes('store: marks of files'));
+});
+
+test('of a journal, which is on disk, only what is in memory is counted', async () => {
+  // What the store on disk says of itself is the size of its file.
+  const onDisk = { ...measured, store: { history: 50 * MIB, live: 0, marks: 0 } };
+  const view = ledger(await config('retention: { max_mb: 900 }'), 4, onDisk);
+  assert.ok(view.rows.every(({ name }) => !name.startsWith('store: ')));
+  assert.ok(view.rows.every(({ measuredBytes }) => (measuredBytes ?? 0) < 50 * MIB));
+  const { boundBytes, within } = rowOf(view, 'pages of the journal');
+  assert.deepEqual([boundBytes, within], [MIB, 'native memory']);
+  const other = ledger(await config('retention: { max_mb: 1 }'), 4, onDisk);
+  assert.equal(view.boundsBytes, other.boundsBytes, 'room on disk is no memory');
+  const inMemory = ledger(await config('store: { kind: memory }'), 4, null);
+  assert.ok(inMemory.rows.every(({ name }) => name !== 'pages of the journal'));
 });
 
 test('without a daemon nothing is measured', async () => {
@@ -95,8 +105,9 @@ test('without a daemon nothing is measured', async () => {
 });
 
 test('bounds of queues follow the budget, and fit the default capacity at 40 MB', async () => {
-  const small = ledger(await config(), 4, null);
-  const large = ledger(await config('memory: { budget_mb: 400 }'), 4, null);
+  const kind = 'store: { kind: memory }';
+  const small = ledger(await config(kind), 4, null);
+  const large = ledger(await config(`${kind}\nmemory: { budget_mb: 400 }`), 4, null);
   for (const name of [
     'ready queue',
     'retry queue',
@@ -115,7 +126,7 @@ test('the history of a store in memory is bounded by the smaller of max_mb and a
   assert.equal(historyBytes(await inMemory()), Math.floor(4 * MIB));
   assert.equal(historyBytes(await inMemory('retention: { max_mb: 2 }')), 2 * MIB);
   assert.equal(historyBytes(await config()), 64 * MIB, 'on disk');
-  const view = ledger(await config('retention: { max_mb: 2 }'), 4, measured);
+  const view = ledger(await inMemory('retention: { max_mb: 2 }'), 4, measured);
   assert.deepEqual(
     [rowOf(view, 'store: history').boundBytes, rowOf(view, 'store: history').measuredBytes],
     [2 * MIB, 100],

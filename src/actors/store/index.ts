@@ -1,4 +1,5 @@
 export { MemoryStore } from './memory-store.ts';
+export { JOURNAL_CACHE_BYTES } from './sqlite/journal-cache.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export {
   Appended,

@@ -50,7 +50,7 @@ export interface Store {
   resultFiles(): ReadonlySet<string>;
   /** Names of those whose result is forgotten, for good: each is given once. Both throw `StoreTrouble`. */
   forgottenFiles(): readonly string[];
-  /** What it holds in memory. */
+  /** What it holds, in memory or on disk. */
   usage(): StoreUsage;
   /** Nothing has come for a while: time for what is better not done in the middle of work. */
   rest(): void;

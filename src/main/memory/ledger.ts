@@ -11,6 +11,7 @@ import { DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
 import { IO_MAILBOX_BYTES, LOG_BUFFERS, MAILBOXES } from '../../actors/mailboxes.ts';
 import { ActorName, ThreadName } from '../../actors/protocol.ts';
 import { KEY_BYTES, MAX_KEYS, RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
+import { JOURNAL_CACHE_BYTES } from '../../actors/store/index.ts';
 import type { MemoryStep } from '../../actors/views/runtime-view.ts';
 import type { LedgerRow, SizeView } from '../../actors/views/size-view.ts';
 import { CHUNK_BYTES, CPU_HEAP_LIMITS, codecBytes } from '../../workers/index.ts';
@@ -82,6 +83,7 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
   const rows: LedgerRow[] = [];
   const limits = runsByteLimits(config.memory.budgetBytes);
   const { queues } = config;
+  const isInMemory = config.store.kind === 'memory';
   const runs = measured?.runs ?? null;
   const threads = [ThreadName.Service, ...(usesGuest(config) ? [ThreadName.Guest] : [])];
   const add = (name: string, within: string | null, row: Omit<LedgerRow, 'name' | 'within'>) => {
@@ -162,7 +164,7 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
           ? 'your modules of kind io'
           : 'telemetry, control, io, and the rows below',
     });
-    if (thread === ThreadName.Service) addStore(heap);
+    if (thread === ThreadName.Service && isInMemory) addStore(heap);
     addMailboxes(thread, heap);
     add(`link from ${thread}`, heap, {
       boundBytes: 2 * DEFAULT_CREDIT.bytes,
@@ -191,6 +193,7 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
     }
   }
 
+  /** A store in memory. A journal is on disk; what SQLite holds of it is native memory. */
   function addStore(within: string): void {
     const store = measured?.store ?? null;
     add('store: live runs', within, {
@@ -239,6 +242,13 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
       measuredBytes: measured?.logBytes ?? null,
       how: `${LOG_BUFFERS.chunks + LOG_BUFFERS.spare} buffers of ${LOG_BUFFERS.chunkBytes / 1024} KiB`,
     });
+    if (!isInMemory) {
+      add('pages of the journal', native, {
+        boundBytes: JOURNAL_CACHE_BYTES,
+        measuredBytes: null,
+        how: 'cache of SQLite; what is over is kept on disk: retention.max_mb',
+      });
+    }
     add('file buffers', native, {
       boundBytes: cpuThreads * 2 * CHUNK_BYTES,
       measuredBytes: null,

@@ -5,6 +5,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { ColibriError, toErrorData } from '../../kernel/index.ts';
 import { type Database, openDatabase, SqliteCode, sqliteCode } from './database.ts';
+import { JOURNAL_CACHE_BYTES } from './journal-cache.ts';
 import { MIGRATIONS } from './schema.ts';
 
 export interface OpenJournalOptions {
@@ -22,8 +23,7 @@ export interface OpenedJournal<T> {
   readonly setAside: string | null;
 }
 
-/** Of pages held in memory; the write-ahead log at which it is brought into the file, and to which it is cut then. */
-const CACHE_KIB = 1024;
+/** The write-ahead log at which it is brought into the file, and to which it is cut then. */
 const WAL_PAGES = 1000;
 const WAL_BYTES = 4 * 2 ** 20;
 
@@ -61,7 +61,7 @@ function open<T>(options: OpenJournalOptions, check: boolean, take: (database: D
       ${version === 0 ? 'PRAGMA auto_vacuum = INCREMENTAL;' : ''}
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'};
-      PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA cache_size = -${JOURNAL_CACHE_BYTES / 1024};
       PRAGMA mmap_size = 0;
       PRAGMA temp_store = MEMORY;
       PRAGMA trusted_schema = OFF;
