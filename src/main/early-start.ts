@@ -5,6 +5,7 @@
  * The allocator is set first: a malloc arena that a thread has made stays.
  */
 import type { Worker, WorkerOptions } from 'node:worker_threads';
+import { HEAP_BYTES } from '../actors/kernel/index.ts';
 import { ThreadName } from '../actors/protocol.ts';
 import { startThread } from '../workers/threads/thread-files.ts';
 import { loadNativeMemory, type NativeMemoryResult } from './memory/native-memory.ts';
@@ -13,7 +14,7 @@ import { loadNativeMemory, type NativeMemoryResult } from './memory/native-memor
  * Of each thread with actors. Below 2 GB, V8 does not map its built-in code once more for the thread, which would be
  * 2 MB of resident pages.
  */
-export const HOST_LIMITS = { maxOldGenerationSizeMb: 1024 };
+export const HOST_LIMITS = { maxOldGenerationSizeMb: HEAP_BYTES / 2 ** 20 };
 
 export interface EarlyStart {
   readonly native: NativeMemoryResult;

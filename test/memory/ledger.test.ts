@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
 import { sizeDocument } from '../../src/actors/control/index.ts';
+import { HEAP_BYTES } from '../../src/actors/kernel/index.ts';
 import type { LedgerRow, SizeView } from '../../src/actors/views/size-view.ts';
 import type { Config } from '../../src/main/config/index.ts';
+import { HOST_LIMITS } from '../../src/main/early-start.ts';
 import { historyBytes, ledger, type Measured } from '../../src/main/memory/index.ts';
 import { codecBytes } from '../../src/workers/index.ts';
 import { load } from '../config/config-fixtures.ts';
@@ -119,6 +122,23 @@ test('bounds of queues follow the budget, and fit the default capacity at 40 MB'
     assert.equal(rowOf(large, name).boundBytes, 10 * rowOf(small, name).boundBytes!, name);
   }
   assert.ok(small.ready.capacity * small.ready.runBytes <= small.ready.maxBytes);
+});
+
+test('whatever the budget, what the bounds let into the heap of a thread fits into it', async () => {
+  assert.ok(RUNTIME_FLAGS.includes(`--max-old-space-size=${HEAP_BYTES / MIB}`), 'of main');
+  assert.equal(HOST_LIMITS.maxOldGenerationSizeMb, HEAP_BYTES / MIB, 'of the service thread');
+  const flow = 'tasks: [{ name: a, handler: noop }]\nflows: [{ name: f, steps: [{ task: a }] }]';
+  for (const budgetMb of [16, 40, 400, 1024, 4096, 65_536, 1_048_576]) {
+    for (const kind of ['sqlite', 'memory']) {
+      const text = `memory: { budget_mb: ${budgetMb} }\nstore: { kind: ${kind} }\nretention: { max_mb: 900000 }\n${flow}`;
+      const { rows } = ledger(await config(text), 4, null);
+      for (const heap of ['main heap', 'service heap']) {
+        const parts = rows.filter(({ within }) => within === heap);
+        const bytes = parts.reduce((sum, { boundBytes }) => sum + (boundBytes ?? 0), 0);
+        assert.ok(bytes > 0 && bytes < HEAP_BYTES * 0.6, `${budgetMb} MB, ${kind}, ${heap}: ${bytes}`);
+      }
+    }
+  }
 });
 
 test('the history of a store in memory is bounded by the smaller of max_mb and a tenth of the budget', async () => {

@@ -2,7 +2,7 @@
  * What the live flows hold in memory, beside the runs of their steps: counted as it comes and goes. Above the limit no further flow
  * begins; those that live go on, also where the lists that they find make it more.
  */
-import { estimateBytes, textBytes } from '../kernel/index.ts';
+import { budgetShare, estimateBytes, textBytes } from '../kernel/index.ts';
 
 /** Of a live flow with one of its steps at work, measured as the growth of the heap over 2,000 of them with 1 to 100 steps. */
 export const LIVE_FLOW_BYTES = 1500;
@@ -12,7 +12,7 @@ const PARSED = 5;
 
 /** A twentieth of the budget of the process. */
 export function liveFlowsLimit(budgetBytes: number): number {
-  return Math.floor(budgetBytes / 20);
+  return budgetShare(budgetBytes, 20);
 }
 
 export class FlowBytes {

@@ -11,6 +11,7 @@ export type {
 export { DEFAULT_ASK_TIMEOUT_MS, type RemoteGate } from './actor-ref.ts';
 export { ActorSystem, type ActorSystemOptions } from './actor-system.ts';
 export { estimateBytes } from './body-size.ts';
+export { budgetShare, HEAP_BYTES } from './budget-share.ts';
 export { checkSchema, type SchemaPath, type SchemaProblem, withDefaults } from './check-schema.ts';
 export { type Clock, type ClockTimer, systemClock } from './clock.ts';
 export { GarbageCollector, usedHeapBytes } from './collect-garbage.ts';

@@ -2,6 +2,8 @@
  * Bytes that the queues may hold: shares of the memory budget. Pure arithmetic. Bounds are not use; how they add up
  * beside all the others is shown by `colibri size`.
  */
+import { budgetShare } from '../kernel/index.ts';
+
 export interface RunsByteLimits {
   /** Above it no newcomer becomes ready: all runs that were accepted and are not over, on a slot or not. */
   readonly ready: number;
@@ -16,7 +18,7 @@ export interface RunsByteLimits {
 
 /** `budgetBytes`: what the whole process may hold. A quarter of it for live runs, a twentieth for dead letters. */
 export function runsByteLimits(budgetBytes: number): RunsByteLimits {
-  const share = (part: number): number => Math.floor(budgetBytes / part);
+  const share = (part: number): number => budgetShare(budgetBytes, part);
   return {
     ready: share(5),
     retry: share(5) + share(40),

@@ -7,7 +7,7 @@
  * the whole within the budget is the governor.
  */
 import { liveFlowsLimit } from '../../actors/flow/index.ts';
-import { DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
+import { budgetShare, DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
 import { IO_MAILBOX_BYTES, LOG_BUFFERS, MAILBOXES } from '../../actors/mailboxes.ts';
 import { ActorName, ThreadName } from '../../actors/protocol.ts';
 import { KEY_BYTES, MAX_KEYS, RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
@@ -75,7 +75,7 @@ export function ledger(config: Config, cores: number, measured: Measured | null)
 
 /** What the store may hold of runs that are over: it is memory, so the budget counts too. */
 export function historyBytes({ memory, retention, store }: Config): number {
-  const share = Math.floor(memory.budgetBytes / 10);
+  const share = budgetShare(memory.budgetBytes, 10);
   return store.kind === 'memory' ? Math.min(retention.maxBytes, share) : retention.maxBytes;
 }
 
