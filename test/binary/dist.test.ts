@@ -18,7 +18,7 @@ import { join, relative, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { originOf, PARTS, ROOT } from '../../scripts/bundle.ts';
-import { nodeLauncher } from '../../scripts/launchers.ts';
+import { nodeLauncher, shellLauncher } from '../../scripts/launchers.ts';
 import { RUNTIME_FLAGS } from '../../scripts/runtime-flags.ts';
 import { cacheFile, createParts, PART_HEAD, PART_TAIL } from '../../src/workers/threads/parts.ts';
 import { putDist } from '../support/dist.ts';
@@ -200,6 +200,31 @@ test('an older runtime, and none at all, are refused with one sentence', (t) => 
   });
   assert.equal(none.status, 2);
   assert.match(none.stderr, /^colibri needs Node 26 or newer, found none; [^\n]*\n$/);
+});
+
+test('the command takes the pinned runtime that the system can start, and else one of its own', (t) => {
+  const dir = join(tempDir(t), 'a folder');
+  const launcher = join(dir, 'dist', 'colibri.sh');
+  const fake = (file: string, name: string) => {
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' ${name} "$@"\n`, { mode: 0o755 });
+  };
+  // A folder that was copied from a machine of the other kind, along with its modules.
+  for (const kind of ['x64', 'arm64']) fake(join(dir, `node_modules/node-linux-${kind}/bin/node`), kind);
+  fake(join(dir, 'path', 'node'), 'own');
+  mkdirSync(join(dir, 'dist'));
+  const ways = [
+    { x64: '/bin/sh', arm64: '/bin/sh', flags: ['--flag'], taken: 'x64' },
+    { x64: '/nowhere/ld.so', arm64: '/bin/sh', flags: ['--flag'], taken: 'arm64' },
+    { x64: '/nowhere/ld.so', arm64: '/nowhere/ld.so', flags: [], taken: 'own' },
+  ];
+  for (const { x64, arm64, flags, taken } of ways) {
+    writeFileSync(launcher, shellLauncher(['--flag'], { x64, arm64 }), { mode: 0o755 });
+    const env = { PATH: join(dir, 'path') };
+    const { stdout } = spawnSync(launcher, ['show', 'a b', ''], { encoding: 'utf8', env });
+    const given = [taken, ...flags, join(dir, 'dist', 'colibri.js'), 'show', 'a b', ''];
+    assert.deepEqual(stdout.split('\n').slice(0, -1), given);
+  }
 });
 
 /** A folder for PATH with the tools that a shell script may count on. */
