@@ -7,11 +7,9 @@
  * `--as-built`: from what is in the folder already.
  */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   copyFileSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -27,6 +25,7 @@ import { parseArgs } from 'node:util';
 import { cacheFile } from '../src/workers/threads/parts.ts';
 import { buildDist } from './build-dist.ts';
 import { PARTS, ROOT } from './bundle.ts';
+import { fetchRuntime } from './fetch-runtime.ts';
 import { renewFolder } from './renew-folder.ts';
 import { RUNTIME_FLAGS } from './runtime-flags.ts';
 
@@ -56,7 +55,7 @@ const work = mkdtempSync(join(tmpdir(), 'colibri-binary-'));
 try {
   make(here, process.execPath, join(dist, 'colibri'));
   if (!values['only-this-kind']) {
-    const runtime = fetchRuntime(other);
+    const runtime = runtimeFor(other);
     if (runtime !== null) make(other, runtime, join(dist, `colibri-${other}`));
   }
 } finally {
@@ -121,28 +120,16 @@ function strip(arch: Arch, file: string): string {
   return `not stripped, for want of one of ${STRIPPERS[arch].join(', ')} that knows ${arch}`;
 }
 
-/** The runtime of the same version for another kind of machine, by its npm package; null where it cannot be had. */
-function fetchRuntime(arch: Arch): string | null {
+/** The runtime of the same version for another kind of machine; null where it cannot be had. */
+function runtimeFor(arch: Arch): string | null {
   const name = `node-linux-${arch}`;
   const version = process.versions.node;
-  const folder = join(ROOT, 'node_modules', '.cache', `${name}-${version}`);
-  const runtime = join(folder, 'package', 'bin', 'node');
-  if (statSync(runtime, { throwIfNoEntry: false }) !== undefined) return runtime;
-  mkdirSync(folder, { recursive: true });
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { integrity?: string }>;
+  };
+  const integrity = packages[`node_modules/${name}`]?.integrity;
   try {
-    const packed = execFileSync(
-      'npm',
-      ['pack', `${name}@${version}`, '--json', '--pack-destination', folder],
-      {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    const archive = join(folder, (JSON.parse(packed) as { filename: string }[])[0]!.filename);
-    checkIntegrity(name, archive);
-    execFileSync('tar', ['xzf', archive, '-C', folder, 'package/bin/node']);
-    rmSync(archive);
-    return runtime;
+    return fetchRuntime(join(ROOT, 'node_modules', '.cache'), { name, version, integrity });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     console.error(
@@ -150,16 +137,6 @@ function fetchRuntime(arch: Arch): string | null {
     );
     return null;
   }
-}
-
-/** What was fetched must be what `package-lock.json` pins. */
-function checkIntegrity(name: string, archive: string): void {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { integrity?: string }>;
-  };
-  const pinned = lock.packages[`node_modules/${name}`]?.integrity;
-  const got = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-  if (got !== pinned) throw new Error(`expected integrity ${pinned}, got ${got}`);
 }
 
 function machineOf(file: string): number {
