@@ -37,6 +37,7 @@ export {
   toErrorData,
   withoutStack,
 } from './errors.ts';
+export { fnv1a } from './fnv.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { setLimit } from './limit-timer.ts';
 export { LinkedHashMap } from './linked-hash-map.ts';

@@ -14,6 +14,8 @@
  * quarter, from some hundreds of entries on; 32 bytes an entry of room, and 4 a bucket.
  */
 
+import { fnv1a } from './fnv.ts';
+
 const NONE = -1;
 const HASH = 0;
 const CHAIN = 1;
@@ -171,10 +173,9 @@ export class LinkedHashMap<Key extends string | number, Value> {
   }
 }
 
-/** FNV-1a over code units, with the upper bits mixed down; numbers by Fibonacci hashing. 32 bits with a sign. */
+/** FNV-1a with the upper bits mixed down; numbers by Fibonacci hashing. 32 bits with a sign. */
 function hashOf(key: string | number): number {
   if (typeof key === 'number') return Math.imul(key ^ SEED, 0x9e3779b1) >>> 7;
-  let hash = SEED;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  const hash = fnv1a(key, SEED);
   return hash ^ (hash >>> 15);
 }

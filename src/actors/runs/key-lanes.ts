@@ -6,7 +6,7 @@
  * Invariant: all runs of a key that wait or run are of one lane. A key that shares one gets one of its own only when
  * nothing is left of the shared one.
  */
-import { LinkedHashMap } from '../kernel/index.ts';
+import { fnv1a, LinkedHashMap } from '../kernel/index.ts';
 import { BoundKind } from './bounds.ts';
 import { Gate } from './gate.ts';
 import { type Branch, type KeyedLanes, Lane } from './ready-tree.ts';
@@ -56,7 +56,7 @@ export class KeyLanes implements KeyedLanes {
     const key = keyOf(input);
     const own = this.#own.get(key);
     if (own !== undefined) return this.#ofPriority(own, priority);
-    const hash = `#${hashOf(key) % SHARED_LANES}`;
+    const hash = `#${(fnv1a(key) >>> 0) % SHARED_LANES}`;
     const shared = this.#shared.get(hash);
     if (shared !== undefined) return this.#ofPriority(shared, priority);
     if (room.left === 0) return this.#add(this.#shared, hash, priority);
@@ -102,11 +102,4 @@ export class KeyLanes implements KeyedLanes {
     const { branch, ageingMs } = this.#options;
     return new Lane(branch, gate, { priority, creditMs: priority * ageingMs, keys: this, key });
   }
-}
-
-/** FNV-1a, 32 bits, over UTF-16 code units (G. Fowler, L. C. Noll, P. Vo, *The FNV non-cryptographic hash algorithm*). */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }

@@ -1,5 +1,5 @@
 /** From what a user wrote to the instants it means. */
-import { assertNever } from '../../actors/kernel/index.ts';
+import { assertNever, fnv1a } from '../../actors/kernel/index.ts';
 import type { ScheduleSpec } from '../config/config.ts';
 import { boundedOccurrences } from './bounded-occurrences.ts';
 import { CronOccurrences, type Occurrences } from './cron-occurrences.ts';
@@ -68,11 +68,7 @@ export function scheduleText(spec: ScheduleSpec | null): string | null {
   }
 }
 
-/** FNV-1a of the name, spread over the splay: the same for a task at every start (Noll, 1991). */
+/** The hash of the name, spread over the splay: the same for a task at every start. */
 export function splayOf(name: string, splayMs: number): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < name.length; index++) {
-    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return splayMs <= 0 ? 0 : hash % Math.ceil(splayMs);
+  return splayMs <= 0 ? 0 : (fnv1a(name) >>> 0) % Math.ceil(splayMs);
 }
