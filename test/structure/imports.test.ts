@@ -80,6 +80,7 @@ test('a folder with a face is entered by its face', () => {
     // For threads and for a start that load nothing of the folder beside it.
     'src/actors/kernel/shared-mark.ts',
     'src/actors/kernel/tidier.ts',
+    'src/actors/kernel/memory-short.ts',
     'src/main/memory/native-memory.ts',
     'src/main/memory/optimising.ts',
     'src/actors/runs/run-states.ts',
