@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { RUNTIME_FLAGS } from '../scripts/runtime-flags.ts';
 import { GOVERNED } from './bench-daemon.ts';
 import { type BenchRow, median, rounded } from './bench-row.ts';
+import { type BoundedRow, figureRow } from './footprint-rows.ts';
 
 const BENCHES = ['runs', 'hash', 'compress'] as const;
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -19,9 +20,12 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const OWN_RATE = /^(cpu|io) runs|: colibri/;
 /** Turns of each kind: plain first, then last, so that a drift of the machine meets both. */
 const TURNS = { quick: 1, full: 3 } as const;
+const LEAST_RATIO = 0.95;
 
-export async function benchCost({ quick }: { readonly quick: boolean }): Promise<BenchRow[]> {
-  const rows: BenchRow[] = [];
+type Rates = ReadonlyMap<string, readonly number[]>;
+
+export async function benchCost({ quick }: { readonly quick: boolean }): Promise<BoundedRow[]> {
+  const rows: BoundedRow[] = [];
   for (const bench of BENCHES) {
     const plain = new Map<string, number[]>();
     const small = new Map<string, number[]>();
@@ -29,20 +33,28 @@ export async function benchCost({ quick }: { readonly quick: boolean }): Promise
       const order = turn % 2 === 0 ? ([plain, small] as const) : ([small, plain] as const);
       for (const kind of order) gather(kind, await ratesOf(bench, kind === small));
     }
-    for (const [name, values] of small) {
-      const before = median(plain.get(name) ?? []);
-      const now = median(values);
-      const note = `flags and governor; without: ${rounded(before).toLocaleString('en')}; at least × 0.95 wanted`;
-      rows.push({
-        name: `${bench}: ${name}`,
-        unit: 'a second',
-        value: rounded(now),
-        ratio: now / before,
-        note,
-      });
-    }
+    rows.push(...costRows(bench, plain, small));
   }
   return rows;
+}
+
+/** By name: rates of all turns. Throws where one kind has none that the other has: nothing was compared then. */
+export function costRows(bench: string, plain: Rates, small: Rates): BoundedRow[] {
+  const names = [...new Set([...plain.keys(), ...small.keys()])];
+  if (names.length === 0) throw new Error(`expected rates of colibri from ${bench}, got none`);
+  return names.map((name) => {
+    const [before, now] = [median(plain.get(name) ?? []), median(small.get(name) ?? [])];
+    if (Number.isNaN(before + now))
+      throw new Error(`expected ${name} of ${bench} with and without, got only one of them`);
+    const row = figureRow({
+      name: `${bench}: ${name}`,
+      unit: 'a second',
+      value: now,
+      bound: { atLeast: LEAST_RATIO * before },
+      note: `flags and governor; without: ${rounded(before).toLocaleString('en')}`,
+    });
+    return { ...row, ratio: now / before };
+  });
 }
 
 function gather(into: Map<string, number[]>, rows: readonly BenchRow[]): void {

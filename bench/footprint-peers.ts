@@ -33,7 +33,10 @@ async function idleRows(name: string, title: string, seconds: number): Promise<B
   });
   try {
     const [first] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-    if (!Buffer.isBuffer(first)) return [];
+    if (!Buffer.isBuffer(first)) {
+      console.log(`  (without ${title}: expected a process that stays, got its end)`);
+      return [];
+    }
     await sleep(SETTLE_MS);
     const sampler = new ProcessSampler(child.pid!);
     await sleep(seconds * 1000);

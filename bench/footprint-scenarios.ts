@@ -8,7 +8,7 @@ import type { StatusDocument } from '../src/actors/control/index.ts';
 import { ColibriError } from '../src/actors/kernel/index.ts';
 import { type FileJobs, IO_RUN_MS, IO_SLOTS, type LoadedConfig, loadedConfig } from './footprint-config.ts';
 import { BuiltDaemon, type Target } from './footprint-daemon.ts';
-import { type Load, type LoadTotals, startLoad } from './footprint-load.ts';
+import { type Job, type Load, type LoadTotals, startLoad } from './footprint-load.ts';
 import { type BoundedRow, figureRow, type ProcessBounds, processRows } from './footprint-rows.ts';
 import { ProcessSampler, summarise } from './sample-process.ts';
 
@@ -35,6 +35,8 @@ const IO_OPEN = 24;
 const ALL_BUSY = 'all busy, queue full';
 
 const IDLE: ProcessBounds = { rss: { atMost: 30 }, cpu: { below: 0.5 } };
+/** Of the slots that a scenario is to keep busy. */
+const BUSY = { atLeast: 90 } as const;
 const IDLE_AGAIN: ProcessBounds = { rss: { atMost: 30 } };
 
 /** By threads of the cpu pool; none is set for more than four. */
@@ -121,7 +123,9 @@ async function withDaemon(
   }
 }
 
-interface Looked {
+type LoadedPool = 'cpu' | 'io';
+
+export interface Looked {
   readonly ready: StatusDocument['queues'][number];
   readonly cpu: StatusDocument['pools'][number];
   readonly io: StatusDocument['pools'][number];
@@ -181,7 +185,12 @@ class MeasuredDaemon {
         }
       };
       await this.phase(what, bounds, Promise.race([work(), load.finished]));
-      this.rows.push(loadRow(`${name}, ${what}: ready queue`, looks[1]!, await load.stop()));
+      const pools = [...new Set(loads.map((one) => (one.kind === 'keep' ? one.jobs[0]! : one.job)))].map(
+        poolOf,
+      );
+      this.rows.push(
+        ...loadRows(`${name}, ${what}`, { looked: looks[1]!, totals: await load.stop(), pools }),
+      );
     } finally {
       await load.stop();
     }
@@ -224,12 +233,34 @@ class MeasuredDaemon {
   }
 }
 
-function loadRow(name: string, { ready, cpu, io }: Looked, totals: LoadTotals): BoundedRow {
+/** Of the tasks of `loadedConfig`, one waits and the others compute. */
+function poolOf({ task }: Job): LoadedPool {
+  return task === 'wait' ? 'io' : 'cpu';
+}
+
+export interface LoadFacts {
+  readonly looked: Looked;
+  readonly totals: LoadTotals;
+  /** Those that the load is to keep busy. */
+  readonly pools: readonly LoadedPool[];
+}
+
+/** Under which load the figures were taken: one of pools that had little to do shows nothing. */
+export function loadRows(name: string, { looked, totals, pools: loaded }: LoadFacts): BoundedRow[] {
+  const { ready, cpu, io } = looked;
   const pools = [cpu, io].map(({ name, slots, busy_ratio }) => {
     return `${name} ${Math.round(100 * busy_ratio)} % of ${slots} slots`;
   });
   const { ended, accepted, refused, heldBack } = totals;
   const made = `ended ${ended}, accepted ${accepted}, refused ${refused}, held back ${heldBack}`;
   const note = `of ${ready.capacity}; busy: ${pools.join(', ')}; ${made}`;
-  return figureRow({ name, unit: 'runs', value: ready.depth, note });
+  return [
+    figureRow({ name: `${name}: ready queue`, unit: 'runs', value: ready.depth, note }),
+    figureRow({
+      name: `${name}: busy`,
+      unit: '% of slots',
+      value: 100 * Math.min(...loaded.map((pool) => looked[pool].busy_ratio)),
+      bound: BUSY,
+    }),
+  ];
 }
