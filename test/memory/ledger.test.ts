@@ -132,6 +132,8 @@ test('whatever the budget, what the bounds let into the heap of a thread fits in
     for (const kind of ['sqlite', 'memory']) {
       const text = `memory: { budget_mb: ${budgetMb} }\nstore: { kind: ${kind} }\nretention: { max_mb: 900000 }\n${flow}`;
       const { rows } = ledger(await config(text), 4, null);
+      const told = rows.some(({ how }) => how.includes('of the budget'));
+      assert.equal(told, budgetMb <= HEAP_BYTES / MIB, 'shares are told as they are');
       for (const heap of ['main heap', 'service heap']) {
         const parts = rows.filter(({ within }) => within === heap);
         const bytes = parts.reduce((sum, { boundBytes }) => sum + (boundBytes ?? 0), 0);

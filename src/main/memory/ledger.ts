@@ -7,7 +7,7 @@
  * the whole within the budget is the governor.
  */
 import { liveFlowsLimit } from '../../actors/flow/index.ts';
-import { budgetShare, DEFAULT_CREDIT } from '../../actors/kernel/index.ts';
+import { budgetShare, DEFAULT_CREDIT, HEAP_BYTES } from '../../actors/kernel/index.ts';
 import { IO_MAILBOX_BYTES, LOG_BUFFERS, MAILBOXES } from '../../actors/mailboxes.ts';
 import { ActorName, ThreadName } from '../../actors/protocol.ts';
 import { KEY_BYTES, MAX_KEYS, RUN_BYTES, type RunsBytes, runsByteLimits } from '../../actors/runs/index.ts';
@@ -81,7 +81,9 @@ export function historyBytes({ memory, retention, store }: Config): number {
 
 function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
   const rows: LedgerRow[] = [];
-  const limits = runsByteLimits(config.memory.budgetBytes);
+  const { budgetBytes } = config.memory;
+  const limits = runsByteLimits(budgetBytes);
+  const whole = budgetBytes > HEAP_BYTES ? '1 GB' : 'the budget';
   const { queues } = config;
   const isInMemory = config.store.kind === 'memory';
   const runs = measured?.runs ?? null;
@@ -100,17 +102,17 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
   const live = add('live runs', main, {
     boundBytes: liveBytes,
     measuredBytes: runs === null ? null : runs.ready + runs.delayed + runs.retry + runs.running,
-    how: `${RUN_BYTES} bytes a run beside its id, input and errors; a quarter of the budget`,
+    how: `${RUN_BYTES} bytes a run beside its id, input and errors; a quarter of ${whole}`,
   });
   add('ready queue', live, {
     boundBytes: limits.ready,
     measuredBytes: runs?.ready ?? null,
-    how: `${queues.ready.capacity} runs; a fifth of the budget, with runs on slots and in retry`,
+    how: `${queues.ready.capacity} runs; a fifth of ${whole}, with runs on slots and in retry`,
   });
   add('retry queue', live, {
     boundBytes: limits.retry - limits.ready,
     measuredBytes: runs?.retry ?? null,
-    how: `${queues.retry.capacity} runs; a fortieth of the budget beyond the ready queue's share`,
+    how: `${queues.retry.capacity} runs; a fortieth of ${whole} beyond the ready queue's share`,
   });
   add('runs on slots', live, {
     boundBytes: null,
@@ -120,7 +122,7 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
   add('delayed queue', live, {
     boundBytes: limits.delayed,
     measuredBytes: runs?.delayed ?? null,
-    how: `${queues.delayed.capacity} runs; a fortieth of the budget`,
+    how: `${queues.delayed.capacity} runs; a fortieth of ${whole}`,
   });
   if (config.tasks.some(({ bounds }) => bounds !== null && bounds.key !== null)) {
     add('keys', main, {
@@ -133,18 +135,18 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
     add('live flows', main, {
       boundBytes: liveFlowsLimit(config.memory.budgetBytes),
       measuredBytes: measured?.flows ?? null,
-      how: 'beside the runs of their steps; a twentieth of the budget, above which no further one begins',
+      how: `beside the runs of their steps; a twentieth of ${whole}, above which no further one begins`,
     });
   }
   add('dead letters', main, {
     boundBytes: limits.deadLetters,
     measuredBytes: runs?.deadLetters ?? null,
-    how: `${queues.deadLetter.capacity} letters; a twentieth of the budget`,
+    how: `${queues.deadLetter.capacity} letters; a twentieth of ${whole}`,
   });
   add('journal', main, {
     boundBytes: limits.journal,
     measuredBytes: runs?.journal ?? null,
-    how: 'transitions that the store has not acknowledged; a tenth of the budget',
+    how: `transitions that the store has not acknowledged; a tenth of ${whole}`,
   });
   addMailboxes(ThreadName.Main, main);
   for (const thread of threads) {
@@ -204,7 +206,7 @@ function ledgerRows(config: Config, measured: Measured | null): LedgerRow[] {
     add('store: history', within, {
       boundBytes: historyBytes(config),
       measuredBytes: store?.history ?? null,
-      how: 'the smaller of retention.max_mb and a tenth of the budget',
+      how: `the smaller of retention.max_mb and a tenth of ${whole}`,
     });
     add('store: marks of files', within, {
       boundBytes: null,
