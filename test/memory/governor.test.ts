@@ -352,6 +352,23 @@ test('in the middle of work main collects where its heap has grown much and memo
   }
 });
 
+test('while memory cannot be read nothing is made larger or smaller, and it looks again', async () => {
+  const { clock, governor, state } = rig({ rssMb: 30, maxThreads: 3 });
+  governor.start();
+  await clock.advance(3000);
+  const threads = state.threads;
+  state.done.length = 0;
+  const { anon, file } = state;
+  Object.assign(state, { anon: 0, file: 0 });
+  await clock.advance(60_000);
+  assert.deepEqual([state.threads, state.done, state.warnings], [threads, [], []]);
+  Object.assign(state, { anon: anon + 30 * MB, file });
+  state.active = 1;
+  await clock.advance(10_000);
+  assert.equal(state.narrow, true);
+  governor.stop();
+});
+
 test('start and stop are idempotent', async () => {
   const { clock, governor, state } = rig();
   governor.start();

@@ -35,6 +35,7 @@ export interface Adjustable {
 export interface GovernorOptions {
   readonly clock: Clock;
   readonly budgetBytes: number;
+  /** Never throws; a resident size of 0 is one that is not known just now. */
   readonly readMemory: () => ProcessMemory;
   /** Resident memory of main's heap. */
   readonly heldBytes: () => number;

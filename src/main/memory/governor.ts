@@ -159,6 +159,8 @@ export class MemoryGovernor {
     this.#runningSeen = cpu.running;
     this.#optimise?.look(nowMono);
     const memory = this.#giveBack(nowMono);
+    // Not known just now: nothing is made larger or smaller.
+    if (memory.rss === 0) return this.#arm(LOOK_MS.idle);
     this.#fitThreads(memory, this.#isQuiet(nowMono));
     const short = memory.rss > ROOM * budgetBytes;
     this.#options.hands.setShort(short);
