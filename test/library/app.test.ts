@@ -32,6 +32,10 @@ test('an app does what its tasks say, and leaves nothing behind', async (t) => {
   app.on('runEnded', () => {
     throw new Error('a listener of its own');
   });
+  // One that nobody catches would end this test, as it would end a program.
+  app.on('runEnded', async () => {
+    throw new Error('an async listener of its own');
+  });
   const off = app.on('runEnded', ({ id, state }) => ended.push(`${id} ${state}`));
 
   const add = app.task({ name: 'add' }, async ({ a, b }: { a: number; b: number }) => a + b);
@@ -234,6 +238,28 @@ test('starts and stops at once, in any order: the last one counts, and every pro
       // Taken only where nothing runs any more.
       app.task({ name: `after-${order}` }, () => {});
     }
+    await app.stop();
+  }
+});
+
+test('a start after a stop counts, however far the start before it had come', async (t) => {
+  const app = new App(IN_MEMORY);
+  t.after(() => app.stop());
+  const answer = app.task({ name: 'answer' }, () => 42);
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+  };
+  for (const count of [0, 2, 20]) {
+    const first = app.start().then(
+      () => 'started',
+      ({ code }) => code,
+    );
+    await turns(count);
+    const stopping = app.stop();
+    const second = app.start();
+    assert.match(await first, /^(?:started|shutting-down)$/, `after ${count} turns`);
+    await Promise.all([stopping, second]);
+    assert.equal((await app.trigger(answer, undefined, { wait: true })).result, 42);
     await app.stop();
   }
 });

@@ -70,7 +70,7 @@ export class AppFlows {
   }
 
   /** Tells those who wait for the end of a flow. */
-  ended(run: EndedRun, call: (listener: (run: EndedRun) => void) => void): void {
+  ended(run: EndedRun, call: (listener: (run: EndedRun) => unknown) => void): void {
     const { onFinished, onFailed } = this.#listeners.get(run.task) ?? {};
     if (onFinished !== undefined) call(onFinished);
     if (onFailed !== undefined && run.state === 'failed') call(onFailed);

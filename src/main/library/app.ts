@@ -52,7 +52,8 @@ interface WrittenTask {
 
 const STOPPED_MEANWHILE = 'expected to start, got a stop meanwhile';
 
-type Listener = (event: never) => void;
+/** What it gives is void, or a promise where it is async. */
+type Listener = (event: never) => unknown;
 
 export class App implements AsyncDisposable {
   readonly #clock: Clock;
@@ -234,20 +235,30 @@ export class App implements AsyncDisposable {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Calls back on each event until the function that it gives is called. What a listener throws is logged. */
+  /** Calls back on each event until the function that it gives is called. What a listener throws is logged, also an async one. */
   on<Name extends keyof AppEvents>(name: Name, listener: (event: AppEvents[Name]) => void): () => void {
     const listeners = this.#listeners[name];
     // One function may be given twice, and taken away once.
-    const own: Listener = (event) => listener(event);
+    const own = (event: AppEvents[Name]): unknown => listener(event);
     listeners.add(own);
     return () => void listeners.delete(own);
   }
 
   async #start(): Promise<void> {
     const stops = this.#stops;
+    try {
+      await this.#startUnless(() => this.#stops !== stops);
+    } catch (error) {
+      // Where it was stopped meanwhile that has ended it, and what is there now is of a later start.
+      if (this.#stops === stops) await this.stop();
+      throw error;
+    }
+  }
+
+  async #startUnless(isStopped: () => boolean): Promise<void> {
     // A stop that is under way ends first.
     await this.#stopping;
-    if (this.#stops !== stops) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
+    if (isStopped()) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
     this.#told = 0;
     const daemon: Daemon = new Daemon({
       config: this.#config.config,
@@ -268,13 +279,8 @@ export class App implements AsyncDisposable {
       onFatal: (error) => this.#fault(error),
     });
     this.#daemon = daemon;
-    try {
-      await daemon.start();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-    if (this.#stops !== stops) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
+    await daemon.start();
+    if (isStopped()) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
     this.#ready = true;
     for (const problem of this.#config.warnings) {
       daemon.log('warn', 'config', { problem: formatProblem(problem) });
@@ -339,15 +345,19 @@ export class App implements AsyncDisposable {
 
   #emit<Name extends keyof AppEvents>(name: Name, event: AppEvents[Name]): void {
     for (const listener of [...this.#listeners[name]]) {
-      this.#call(name, () => (listener as (event: AppEvents[Name]) => void)(event));
+      this.#call(name, () => (listener as (event: AppEvents[Name]) => unknown)(event));
     }
   }
 
-  #call(event: string, listener: () => void): void {
-    try {
-      listener();
-    } catch (error) {
+  /** A listener may be async: what it throws later is no more the end of the program than what it throws at once. */
+  #call(event: string, listener: () => unknown): void {
+    const failed = (error: unknown) =>
       this.#daemon?.log('error', 'a listener failed', { event, error: String(error) });
+    try {
+      const given = listener();
+      if (given instanceof Promise) given.catch(failed);
+    } catch (error) {
+      failed(error);
     }
   }
 
