@@ -13,6 +13,6 @@ export type {
 export { errorDocument } from './documents.ts';
 export type { FlowDocument, FlowStepDocument } from './flow-routes.ts';
 export { MOMENT_FORM, parseMoment } from './moment.ts';
-export { MAX_DELAY_MS, MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
+export { MAX_LIMIT, MAX_USER_LENGTH, USER_HEADER } from './requests.ts';
 export { type SizeDocument, sizeDocument } from './size-document.ts';
 export { withSocketAddress } from './socket-file.ts';

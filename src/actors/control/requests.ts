@@ -4,7 +4,7 @@
  */
 import { isAbsolute } from 'node:path';
 import { ColibriError } from '../kernel/index.ts';
-import { parseInstant } from '../kernel/parse-time.ts';
+import { MAX_DELAY_MS, parseInstant } from '../kernel/parse-time.ts';
 import type { DeadLetterChoice, DeadLetterFilter, RerunChoice, RunFilter, TriggerBody } from '../protocol.ts';
 import { RUN_STATES, type RunState } from '../runs/run-states.ts';
 import { MOMENT_FORM, parseMoment } from './moment.ts';
@@ -113,8 +113,6 @@ function parseDueAt(dueAt: unknown, nowMs: number): number {
 }
 
 const JUST_PASSED_MS = 60_000;
-/** Ten years: nobody waits longer for a run on purpose. */
-export const MAX_DELAY_MS = 3650 * 86_400_000;
 
 /** Either `runs`, or `all: true`, or some of `task`, `since`, `until`: purging everything must be said in so many words. */
 export function parseDeadChoice(body: unknown, nowMs: number): DeadLetterChoice {

@@ -1,5 +1,16 @@
 /** Times as people write them: durations (`1m30s`), instants (`2026-12-24T18:00:00Z`), dates (`2026-12-24`). Pure. */
 
+/** Ten years: nobody waits longer for a run on purpose. */
+export const MAX_DELAY_MS = 3650 * 86_400_000;
+
+/** The last instant that a Date can hold (ECMA-262, time values); the first one is as far before 1970. */
+const MAX_INSTANT_MS = 8.64e15;
+
+/** Whether it can be shown and kept: neither infinite nor out of the range of dates. */
+export function isInstant(atMs: unknown): atMs is number {
+  return typeof atMs === 'number' && Math.abs(atMs) <= MAX_INSTANT_MS;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d)\s*)+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;

@@ -1,4 +1,5 @@
 /** Checks of what reaches the runs from other threads: cheap, by hand, on the fields that are relied on. */
+import { isInstant } from '../kernel/parse-time.ts';
 import type { RunsMessages } from '../protocol.ts';
 
 export function isOutcomes(body: unknown): body is RunsMessages['outcomes']['body'] {
@@ -26,7 +27,7 @@ export function isTrigger(body: unknown): body is RunsMessages['trigger']['body'
     (body.payload === null || typeof body.payload === 'string') &&
     typeof body.force === 'boolean' &&
     typeof body.wait === 'boolean' &&
-    (body.dueAtMs === null || Number.isFinite(body.dueAtMs))
+    (body.dueAtMs === null || isInstant(body.dueAtMs))
   );
 }
 

@@ -1,15 +1,23 @@
-/** What JSON cannot hold in a tree of data: infinite numbers, functions, class instances, too deep nesting. */
+/** What JSON cannot hold, or would empty in silence, in a tree of data; `toJSON` is left to say what it likes. */
+import { describeValue } from '../../actors/kernel/index.ts';
+
 const MAX_LEVELS = 64;
 
-/** The first such value with its path, or null. `undefined` is left out of JSON and no problem. */
-export function findNotJson(
-  value: unknown,
-  path: readonly (string | number)[] = [],
-): { readonly path: readonly (string | number)[]; readonly value: unknown } | null {
+export interface NotJson {
+  readonly path: readonly (string | number)[];
+  /** What stands there, as a message goes on after `got`. */
+  readonly got: string;
+}
+
+/** The first such value, or null. `undefined` is left out of JSON and no problem. */
+export function findNotJson(value: unknown, path: readonly (string | number)[] = []): NotJson | null {
   if (value === null || value === undefined || typeof value === 'string' || typeof value === 'boolean')
     return null;
-  if (typeof value === 'number') return Number.isFinite(value) ? null : { path, value };
-  if (typeof value !== 'object' || path.length >= MAX_LEVELS) return { path, value };
+  if (typeof value === 'number') return Number.isFinite(value) ? null : { path, got: String(value) };
+  if (typeof value !== 'object') return { path, got: describeValue(value) };
+  const kind = lostKind(value);
+  if (kind !== null) return { path, got: kind };
+  if (path.length >= MAX_LEVELS) return { path: path.slice(0, 8), got: `more than ${MAX_LEVELS} levels` };
   const entries: Iterable<[string | number, unknown]> = Array.isArray(value)
     ? value.entries()
     : Object.entries(value);
@@ -18,4 +26,11 @@ export function findNotJson(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** An object that JSON writes as `{}` or null whatever it holds; null: it is none. */
+function lostKind(value: object): string | null {
+  if (value instanceof Map || value instanceof Set) return 'a Map or Set; turn it into an object or a list';
+  if (value instanceof Promise) return 'a promise; await it first';
+  return value instanceof Date && Number.isNaN(value.getTime()) ? 'an invalid Date' : null;
 }

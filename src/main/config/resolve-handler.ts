@@ -123,6 +123,6 @@ function checkJson(task: RawTask, path: SchemaPath, scope: ResolveScope): void {
   if (place === null) return;
   scope.problems.add(
     [...path, 'with', ...place.path],
-    `expected a value that JSON can hold, got ${describeValue(place.value)}`,
+    `expected a value that JSON can hold, got ${place.got}`,
   );
 }

@@ -1,7 +1,7 @@
 /** `with` of a step: paths in it, and whether what is constant in it fits the handler of its task. */
 import { resolve } from 'node:path';
 import type { StepDefinition } from '../../actors/flow/index.ts';
-import { checkSchema, describeValue, type SchemaPath } from '../../actors/kernel/check-schema.ts';
+import { checkSchema, type SchemaPath } from '../../actors/kernel/check-schema.ts';
 import type { TaskSpec } from './config.ts';
 import { findNotJson } from './not-json.ts';
 import { isObject } from './raw-tree.ts';
@@ -41,7 +41,7 @@ export function checkStepInput(
   if (task === undefined || !isObject(given)) return;
   const bad = findNotJson(given);
   if (bad !== null) {
-    const message = `expected a value that JSON can hold, got ${describeValue(bad.value)}`;
+    const message = `expected a value that JSON can hold, got ${bad.got}`;
     scope.problems.add([...path, ...bad.path], message);
     return;
   }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { MAX_BODY_BYTES, MAX_DELAY_MS } from '../../../actors/control/index.ts';
-import { parseDuration, parseInstant } from '../../../actors/kernel/parse-time.ts';
+import { MAX_BODY_BYTES } from '../../../actors/control/index.ts';
+import { MAX_DELAY_MS, parseDuration, parseInstant } from '../../../actors/kernel/parse-time.ts';
 import { usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
