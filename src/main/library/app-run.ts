@@ -5,23 +5,8 @@ import type { RunEvent } from '../../actors/records.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import { allAttempts } from '../../actors/views/all-attempts.ts';
 import type { RunView } from '../../actors/views/run-view.ts';
+import type { AsJson } from './as-json.ts';
 import { inputOf } from './step-input.ts';
-
-/** What is left of a value that was written as JSON: a date is a text, nothing is null. */
-export type AsJson<T> = 0 extends 1 & T
-  ? T
-  : T extends { toJSON(): infer Json }
-    ? AsJson<Json>
-    : T extends string | number | boolean | null
-      ? T
-      : T extends undefined
-        ? null
-        : T extends object
-          ? { [Key in keyof T]: AsJson<T[Key]> }
-          : // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function that returns nothing
-            [T] extends [void]
-            ? null
-            : T;
 
 /** Times are wall times in ms. */
 export interface AppRun<Result = unknown> extends Omit<RunView, 'run' | 'input' | 'result' | 'note'> {

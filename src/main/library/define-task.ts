@@ -1,5 +1,5 @@
 /** `app.task` as TypeScript sees it: what a task may say, what its function gets, and what its handle stands for. */
-import type { AsJson } from './app-run.ts';
+import type { AsJson } from './as-json.ts';
 import type { DependsOn, UpstreamFailure } from './flow-options.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type {

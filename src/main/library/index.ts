@@ -1,7 +1,8 @@
 /** The library: the runtime as a part of a program. */
 export { App, type AppEvents, type RunsFilter } from './app.ts';
 export type { AppOptions } from './app-options.ts';
-export { type AppRun, type AsJson, type EndedRun, RunFailed, type SucceededRun } from './app-run.ts';
+export { type AppRun, type EndedRun, RunFailed, type SucceededRun } from './app-run.ts';
+export type { AsJson } from './as-json.ts';
 export type { DefineTask } from './define-task.ts';
 export type {
   DependsOn,

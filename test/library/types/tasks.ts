@@ -79,6 +79,52 @@ export async function results(): Promise<void> {
   result.at.getTime();
 }
 
+class Basket {
+  readonly items: string[] = [];
+  readonly note: string | undefined = undefined;
+  total() {
+    return this.items.length;
+  }
+}
+const lossy = app.task({ name: 'lossy' }, () => ({
+  maybe: Math.random() < 0.5 ? undefined : 1,
+  gaps: [1, undefined],
+  pair: [new Date(), undefined] as [Date, undefined],
+  any: null as unknown as { readonly part?: Date; what: unknown },
+  basket: new Basket(),
+}));
+type Left = {
+  readonly gaps: (number | null)[];
+  readonly pair: [string, null];
+  readonly any: { readonly part?: string; what: unknown };
+  readonly basket: { readonly items: string[]; readonly note?: string };
+  readonly maybe?: number;
+};
+const refused = app.task({ name: 'refused' }, () => ({ ids: new Map<string, number>(), big: 1n }));
+type Tree = string | number | boolean | null | Tree[] | { [key: string]: Tree };
+const itself = app.task({ name: 'itself' }, (tree: Tree) => tree);
+interface Folder {
+  readonly name: string;
+  readonly changed: Date;
+  readonly inner: readonly Folder[];
+}
+const folders = app.task({ name: 'folders' }, () => ({ name: '', changed: new Date(), inner: [] }) as Folder);
+export async function leftOvers(): Promise<void> {
+  const { result } = await app.trigger(lossy, undefined, { wait: true });
+  result satisfies Left;
+  null as unknown as Left satisfies typeof result;
+  // @ts-expect-error: a method is not there
+  result.basket.total;
+  // @ts-expect-error: it may be missing
+  result.basket.note.length;
+  const never = (await app.trigger(refused, undefined, { wait: true })).result;
+  expectTrue<Same<typeof never, { ids: never; big: never }>>();
+  const tree = (await app.trigger(itself, ['a', { b: 1 }], { wait: true })).result;
+  expectTrue<Same<typeof tree, Tree>>();
+  const folder = (await app.trigger(folders, undefined, { wait: true })).result;
+  folder.inner[0]?.inner[0]?.changed satisfies string | undefined;
+}
+
 // — a task that starts by itself has all of its input from `with`
 const url = (input: { readonly url: string; readonly retries?: number }) => input.url;
 const poll = app.task(
