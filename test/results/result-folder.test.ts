@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -103,6 +104,30 @@ test('a sweep deletes what no result refers to, if it is old', (t) => {
   assert.deepEqual(readdirSync(dir).sort(), ['kept.json', 'new.json']);
 });
 
+test('what was deleted or changed by hand is room again with the next sweep, but not while one is written', async (t) => {
+  const { folder, dir } = folderOf(t);
+  const names = await Promise.all(
+    ['a', 'b', 'c'].map(async (run) => {
+      const text = await folder.write(run, 1, 'x'.repeat(300 * 1024));
+      return basename(referenceIn(text)!.$file);
+    }),
+  );
+  const [gone, cut] = names as [string, string, string];
+  unlinkSync(join(dir, gone));
+  writeFileSync(join(dir, cut), '""');
+  folder.remove([gone]);
+  await assert.rejects(folder.write('d', 1, 'x'.repeat(300 * 1024)), { code: 'file-failed' });
+
+  writeFileSync(join(dir, 'now.json.part'), '');
+  const before = folder.room.usedBytes;
+  folder.sweep(new Set(names), 0);
+  assert.equal(folder.room.usedBytes, before);
+  unlinkSync(join(dir, 'now.json.part'));
+  folder.sweep(new Set(names), 0);
+  assert.equal(folder.room.usedBytes, 2 + 300 * 1024 + 2);
+  await folder.write('d', 1, 'x'.repeat(300 * 1024));
+});
+
 test('only files of the folder are read, up to a size, and what is wrong is a sentence', (t) => {
   const { folder, dir } = folderOf(t);
   mkdirSync(dir);
@@ -130,4 +155,8 @@ test('room is one count, wherever it is taken', () => {
   assert.ok(other.tryTake(40));
   room.give(60);
   assert.equal(other.usedBytes, 40);
+  room.correct(39, 7);
+  assert.equal(room.usedBytes, 40, 'it has changed meanwhile');
+  room.correct(40, 7);
+  assert.equal(other.usedBytes, 7);
 });

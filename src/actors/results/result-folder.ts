@@ -76,9 +76,10 @@ export class ResultFolder {
       await rename(`${path}${PART}`, path);
       await syncFolder(this.#dir);
     } catch (error) {
+      // First: as long as there is a part file nobody counts anew.
+      this.room.give(taken);
       tryUnlink(`${path}${PART}`);
       tryUnlink(path);
-      this.room.give(taken);
       throw fileError(path, error);
     }
     return JSON.stringify({ $file: path, $bytes: taken } satisfies ResultReference);
@@ -106,11 +107,25 @@ export class ResultFolder {
     }
   }
 
-  /** Deletes what no result refers to, if it is older: a run that was given up may have left it. */
+  /** Deletes what no result refers to, if it is older: a run that was given up may have left it. Counts the rest anew. */
   sweep(kept: ReadonlySet<string>, beforeMs: number): void {
     const old = (name: string) =>
       (statSync(join(this.#dir, name), { throwIfNoEntry: false })?.mtimeMs ?? beforeMs) < beforeMs;
     this.remove(this.#names().filter((name) => !kept.has(name) && old(name)));
+    this.#recount();
+  }
+
+  /**
+   * Whoever tidies up by hand, or by a job of the machine, gives no room back: without a look the folder would be full of
+   * files that are not there. While one is written the count is ahead of the disk, and is left for the next time.
+   */
+  #recount(): void {
+    const before = this.room.usedBytes;
+    const names = this.#names();
+    if (names.some((name) => name.endsWith(PART))) return;
+    let bytes = 0;
+    for (const name of names) bytes += sizeOf(join(this.#dir, name)) ?? 0;
+    this.room.correct(before, bytes);
   }
 
   /** The value within. Throws `input-invalid`: it is too large, gone, or no file of this folder. Waits for the disk. */

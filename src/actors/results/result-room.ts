@@ -30,6 +30,11 @@ export class ResultRoom {
     Atomics.add(this.#used, 0, BigInt(bytes));
   }
 
+  /** What is there was looked at: so much, unless the count has changed since it was `before`. */
+  correct(before: number, bytes: number): void {
+    Atomics.compareExchange(this.#used, 0, BigInt(before), BigInt(bytes));
+  }
+
   give(bytes: number): void {
     Atomics.sub(this.#used, 0, BigInt(bytes));
   }
