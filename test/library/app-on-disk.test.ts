@@ -1,6 +1,6 @@
 /** An app with a journal: what was accepted outlives it; and what its log says of a function that holds the event loop. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestClock as Steps } from '../../src/main/index.ts';
@@ -120,5 +120,16 @@ test('a large result lies in a file: steps and those who wait get what is in it,
   const last = (await app.runs({ task: end })).find((run) => run.flow === flow.id);
   assert.equal(last?.result, '4999 y');
   // The newest results are those of `end` and `text`.
+  const [left] = readdirSync(folder);
   assert.equal(readdirSync(folder).length, 1);
+  // Changed by hand, and gone: both are told with the file, and with what is to be done.
+  const reference = { $file: join(folder, left!), $bytes: 1 };
+  writeFileSync(reference.$file, '["torn');
+  const told = (message: RegExp) => ({ code: 'file-failed', message });
+  await assert.rejects(
+    readResult(reference),
+    told(/results\/\S+\.json to have the JSON .* run its task again/),
+  );
+  unlinkSync(reference.$file);
+  await assert.rejects(readResult(reference), told(/ENOENT.*results\/\S+\.json.*see retention/));
 });

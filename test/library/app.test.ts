@@ -199,6 +199,8 @@ test('an app starts again, whatever came in which order', async (t) => {
     assert.equal((await guest.trigger(answer, undefined, { wait: true })).result, 42);
   }
   await assert.rejects(app.trigger(answer), hasCode('no-daemon'));
+  // As the runtime shows one that nobody catches.
+  assert.equal(ColibriError.name, 'ColibriError');
   assert.deepEqual(await Promise.all([app.idle(), app.stop()]), [undefined, undefined]);
   // Defined while it stands; refused once it does not.
   app.task({ name: 'another' }, () => {});

@@ -90,7 +90,7 @@ export class ColibriError extends Error {
   /** Errors of the other parts count too; those of a subclass are its own. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a subclass inherits this, and is asked in its own name
-    if (this !== ColibriError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!isBase(this)) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 
@@ -103,6 +103,11 @@ export class ColibriError extends Error {
   get [BRAND](): true {
     return true;
   }
+}
+
+/** The class does not name itself within: built, it would be called `_ColibriError`, and so would each that nobody catches. */
+function isBase(given: unknown): boolean {
+  return given === ColibriError;
 }
 
 /** Cuts a text to `limit` code units; a cut text says how much is missing. */

@@ -4,19 +4,29 @@ import { isReference } from '../../actors/results/result-reference.ts';
 
 /**
  * The value of a result: of a large one what its file has, of any other the result itself. Rejects with `file-failed` where the
- * file is gone: it goes with its result, by the bounds of `retention`.
+ * file is gone, for it goes with its result, by the bounds of `retention`; and where somebody else has written into it.
  */
 export async function readResult<Result>(result: Result): Promise<Result> {
   if (!isReference(result)) return result;
   const { readFile } = process.getBuiltinModule('node:fs/promises');
+  let text: string;
   try {
-    return JSON.parse(await readFile(result.$file, 'utf8')) as Result;
+    text = await readFile(result.$file, 'utf8');
   } catch (error) {
     const { message } = error as Error;
-    throw new ColibriError(
-      'file-failed',
-      `expected the file of a result that is kept, got: ${message}; see retention`,
-      { cause: error },
+    throw failed(`expected the file of a result that is kept, got: ${message}; see retention`, error);
+  }
+  try {
+    return JSON.parse(text) as Result;
+  } catch (error) {
+    const { message } = error as Error;
+    throw failed(
+      `expected ${result.$file} to have the JSON text of a result, got: ${message}; it was changed since, run its task again`,
+      error,
     );
   }
+}
+
+function failed(message: string, cause: unknown): ColibriError {
+  return new ColibriError('file-failed', message, { cause });
 }
