@@ -278,6 +278,46 @@ test('a key that the library puts in itself is proposed, one that the program wr
   assert.match(task({ name: 'a', handlr: 'hash' })[0]!, /unknown key "handlr"; did you mean "handler"\?$/);
 });
 
+test('what is no handle, list, object or function is told where it is written, with what it should be', () => {
+  const app = new App(IN_MEMORY);
+  const one = app.task({ name: 'one' }, () => 1);
+  const flow = app.flow('flow', [one]);
+  const elsewhere = new App(IN_MEMORY).task({ name: 'one' }, () => 1);
+  const wrong = <T>(value: T) => value as never;
+  const spec = (more: object) => () => app.task({ name: 'two', ...more } as never, () => 2);
+  const steps = (given: unknown, options?: unknown) => () => app.flow('other', wrong(given), wrong(options));
+  const calls: [() => unknown, RegExp][] = [
+    [() => new App(wrong(null)), /^options: new App: expected options by their keys, got null$/],
+    [() => new App(wrong('x')), /options by their keys, got "x"/],
+    [() => new App({ directory: wrong(new URL('file:///x')) }), /directory: expected a path such as/],
+    [() => app.task(wrong(undefined), () => 1), /task: expected what it is, such as .*, got nothing/],
+    [() => app.task(wrong('two'), () => 1), /task: expected what it is, such as .*, got "two"/],
+    [spec({ dependsOn: one }), /task two: dependsOn: expected a list of handles, got an object/],
+    [spec({ dependsOn: ['one'] }), /expected the handle of a task of this app, .* got "one"/],
+    [spec({ dependsOn: [elsewhere] }), /handle of a task of this app, .* got that of "one" of another one/],
+    [spec({ dependsOn: [flow] }), /got that of the flow flow; name the tasks it is made of/],
+    [spec({ each: { list: null } }), /handle of a task of this app, .* got null/],
+    [steps(undefined), /flow other: steps: expected a list of the handles of tasks, got nothing/],
+    [steps([]), /flow other: steps: expected at least one step/],
+    [steps(['one']), /handle of a task of this app, .* got "one"/],
+    [steps([null]), /got null/],
+    [steps([flow]), /got that of the flow flow/],
+    [steps([{ task: flow }]), /got that of the flow flow/],
+    [steps([one], null), /flow other: expected options, got null/],
+    [steps([one], { onFinished: 5 }), /flow other: onFinished: expected a function, got 5/],
+    [steps([one], { onFailure: { task: flow } }), /got that of the flow flow/],
+    [() => app.on('runEnded', wrong(undefined)), /on runEnded: expected a function, got nothing/],
+    [() => app.on(wrong('ended'), () => {}), /on: expected runEnded or fault, got "ended"/],
+  ];
+  for (const [call, message] of calls) {
+    const isTold = (error: unknown) => error instanceof ColibriError && message.test(error.message);
+    assert.throws(call, isTold, String(message));
+  }
+  // Nothing of it is left behind.
+  app.task({ name: 'two' }, () => 2);
+  app.flow('other', [one]);
+});
+
 test('what is wrong with options and tasks is told at once, all of it, in their own spelling', () => {
   const wrong = (options: object) => problemsOf(() => new App(options));
   assert.deepEqual(wrong({ defaults: { maxRetry: -1 }, memory: { budgetMb: 'x' }, tasks: [] }).sort(), [

@@ -7,10 +7,11 @@ import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeValue } from '../../actors/kernel/index.ts';
 import type { Handler } from '../../workers/index.ts';
-import { type Config, ConfigInvalid, type FlowSpec, type Problem, type TaskSpec } from '../config/index.ts';
+import type { Config, FlowSpec, Problem, TaskSpec } from '../config/index.ts';
 import { AppFlows, type FlowTask, stepTree, type WrittenStep } from './app-flows.ts';
 import type { AppOptions } from './app-options.ts';
 import type { FlowOptions } from './flow-options.ts';
+import { invalidOptions } from './handles.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { stepHandler } from './step-handler.ts';
 import type { AnyTask } from './task-handle.ts';
@@ -50,7 +51,8 @@ export class AppConfig {
 
   /** Throws `ConfigInvalid`. */
   constructor({ directory, clock, random: _random, ...written }: AppOptions, nowMs: () => number) {
-    this.#directory = resolve(directory ?? process.cwd());
+    const isPath = typeof directory === 'string';
+    this.#directory = isPath ? resolve(directory) : process.cwd();
     this.#nowMs = nowMs;
     this.#hasOwnTime = clock !== undefined;
     const { groups, defaults, shutdown } = written;
@@ -58,6 +60,11 @@ export class AppConfig {
     const problems = ['tasks', 'flows']
       .filter((key) => Object.hasOwn(written, key))
       .map((key) => `${key}: expected app.task for each task, got a list in the options`);
+    if (!isPath && directory !== undefined) {
+      problems.push(
+        `directory: expected a path such as import.meta.dirname, got ${describeValue(directory)}`,
+      );
+    }
     const around = { subject: null, problems, directory: this.#directory, nowMs: nowMs() };
     const { config, warnings } = resolveOptions({ ...around, ...withGuestDefaults(written) });
     this.#base = config;
@@ -138,7 +145,7 @@ export class AppConfig {
     const { onFinished, onFailed, onFailure: _, ...settings } = options;
     if (this.#tasks.has(name) || this.flows.has(name)) {
       const message = `flow ${name}: name: expected a name that no other flow or task has, got ${describeValue(name)}`;
-      throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
+      throw invalidOptions(message);
     }
     const steps = given.map((step) => ({ ...step, task: this.#steps.get(step.task)! }));
     const failureTask = failure === null ? null : this.#steps.get(failure.task)!;

@@ -15,14 +15,16 @@ import { findRun, isTerminal, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import type { FlowStepView } from '../../actors/views/run-view.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
-import { ConfigInvalid, formatProblem } from '../config/index.ts';
+import { formatProblem } from '../config/index.ts';
 import { Daemon } from '../daemon.ts';
 import { programVersion } from '../version.ts';
 import { AppConfig, type WrittenFlow } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
-import { type AppRun, appRun, type EndedRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
+import { type AppRun, appRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
 import type { DefineTask } from './define-task.ts';
 import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
+import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './handles.ts';
+import { type AppEvents, Listeners } from './listeners.ts';
 import { readResult } from './read-result.ts';
 import { type RunTexts, wholeInput } from './step-input.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
@@ -36,34 +38,23 @@ export interface RunsFilter {
   readonly limit?: number | undefined;
 }
 
-export interface AppEvents {
-  /** A run is over, however it ended. */
-  runEnded: EndedRun;
-  /** Something that cannot be mended from inside: the app stops. Without a listener it is a warning of the process. */
-  fault: ColibriError;
-}
-
 /** A task as far as it is looked at here. */
 interface WrittenTask {
-  readonly name: string;
-  readonly dependsOn?: readonly AnyTask[];
-  readonly each?: { readonly list?: AnyTask };
+  readonly name?: unknown;
+  readonly dependsOn?: unknown;
+  readonly each?: { readonly list?: unknown };
 }
 
 const STOPPED_MEANWHILE = 'expected to start, got a stop meanwhile';
-
-/** What it gives is void, or a promise where it is async. */
-type Listener = (event: never) => unknown;
 
 export class App implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #config: AppConfig;
-  readonly #handles = new Map<string, AnyTask>();
-  readonly #listeners: { readonly [Name in keyof AppEvents]: Set<Listener> } = {
-    runEnded: new Set(),
-    fault: new Set(),
-  };
+  readonly #handles = new Handles();
+  readonly #listeners = new Listeners((event, error) =>
+    this.#daemon?.log('error', 'a listener failed', { event, error: String(error) }),
+  );
   #daemon: Daemon | null = null;
   /** The daemon takes work. */
   #ready = false;
@@ -77,6 +68,7 @@ export class App implements AsyncDisposable {
 
   /** Throws `ConfigInvalid`, whose `problems` are all there are. */
   constructor(options: AppOptions = {}) {
+    objectOf(options, 'new App', 'options by their keys');
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#config = new AppConfig(options, () => this.#clock.wallMs());
@@ -87,7 +79,7 @@ export class App implements AsyncDisposable {
    * Throws `ConfigInvalid`: for a name that there is already, for anything the loader refuses, and after the start.
    */
   readonly task = ((spec: object, run: unknown = null) =>
-    this.#define(spec as WrittenTask, run as Handler | null)) as DefineTask;
+    this.#define(spec, run as Handler | null)) as DefineTask;
 
   /**
    * Defines a flow of tasks that wait for each other as their `dependsOn` says. What a trigger gives it is the input of its
@@ -100,11 +92,17 @@ export class App implements AsyncDisposable {
     options: FlowOptions<NoInfer<Payload>> = {},
   ): TaskHandle<Payload, null> {
     this.#expectIdle(`flow ${name}: expected flows`);
-    const { onFailure } = options;
+    const { onFailure, onFinished, onFailed } = objectOf(options, `flow ${name}`, 'options');
+    for (const [key, listener] of Object.entries({ onFinished, onFailed })) {
+      if (listener !== undefined) expectFunction(listener, `flow ${name}: ${key}`);
+    }
     const failure =
-      onFailure === undefined ? null : { task: this.#nameOf(onFailure.task), with: onFailure.with };
-    this.#config.addFlow(name, { steps: steps.map((step) => this.#stepOf(step)), failure, options });
-    return this.#handle(name) as TaskHandle<Payload, null>;
+      onFailure === undefined
+        ? null
+        : { task: this.#handles.taskNameOf(onFailure.task), with: onFailure.with };
+    const written = listOf(steps, `flow ${name}: steps`, 'a list of the handles of tasks');
+    this.#config.addFlow(name, { steps: written.map((step) => this.#stepOf(step)), failure, options });
+    return this.#handles.give(name, 'flow') as TaskHandle<Payload, null>;
   }
 
   /**
@@ -156,7 +154,7 @@ export class App implements AsyncDisposable {
     input?: unknown,
     options: TriggerOptions = {},
   ): Promise<{ readonly id: string; readonly task: string }> {
-    const name = this.#nameOf(task);
+    const name = this.#handles.nameOf(task);
     const body = triggerBody({ ...options, task: name, input, nowMs: this.#clock.wallMs() });
     const { runs } = this.#running();
     let reply: TriggerReply;
@@ -217,7 +215,8 @@ export class App implements AsyncDisposable {
       throw new ColibriError('usage', 'rerun: expected either from or failed, got both');
     }
     const whole: RerunChoice = { kind: failed === true ? 'failed' : 'whole' };
-    const choice: RerunChoice = from === undefined ? whole : { kind: 'step', step: this.#nameOf(from) };
+    const choice: RerunChoice =
+      from === undefined ? whole : { kind: 'step', step: this.#handles.taskNameOf(from) };
     const { runs } = this.#running();
     try {
       return { id: (await runs.ask('flow-rerun', { run, choice }, { timeoutMs: null })).run };
@@ -235,13 +234,12 @@ export class App implements AsyncDisposable {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Calls back on each event until the function that it gives is called. What a listener throws is logged, also an async one. */
+  /**
+   * Calls back on each event until the function that it gives is called. What a listener throws is logged, also an async
+   * one. Throws `usage` for an event that there is not, `ConfigInvalid` for no function.
+   */
   on<Name extends keyof AppEvents>(name: Name, listener: (event: AppEvents[Name]) => void): () => void {
-    const listeners = this.#listeners[name];
-    // One function may be given twice, and taken away once.
-    const own = (event: AppEvents[Name]): unknown => listener(event);
-    listeners.add(own);
-    return () => void listeners.delete(own);
+    return this.#listeners.on(name, listener);
   }
 
   async #start(): Promise<void> {
@@ -287,19 +285,13 @@ export class App implements AsyncDisposable {
     }
   }
 
-  #define(spec: WrittenTask, run: Handler | null): AnyTask {
+  #define(given: object, run: Handler | null): AnyTask {
+    const spec: WrittenTask = objectOf(given, 'task', "what it is, such as { name: 'report' }");
     this.#expectIdle(`task ${spec.name}: expected tasks`);
-    const { dependsOn = [], each } = spec;
-    for (const task of dependsOn) this.#nameOf(task);
-    if (each != null && Object.hasOwn(each, 'list')) this.#nameOf(each.list!);
-    const name = this.#config.add(spec, run);
-    return this.#handle(name);
-  }
-
-  #handle(name: string): AnyTask {
-    const handle: AnyTask = Object.freeze({ name });
-    this.#handles.set(name, handle);
-    return handle;
+    const { each } = spec;
+    this.#handles.taskNamesOf(spec.dependsOn, `task ${spec.name}: dependsOn`);
+    if (each != null && Object.hasOwn(each, 'list')) this.#handles.taskNameOf(each.list);
+    return this.#handles.give(this.#config.add(spec, run), 'task');
   }
 
   #running(): Daemon {
@@ -313,27 +305,23 @@ export class App implements AsyncDisposable {
   #expectIdle(what: string): void {
     if (this.#starting === null && this.#daemon === null) return;
     const message = `${what} before the start, got one after it; define all of them, then start`;
-    throw new ConfigInvalid([{ file: 'options', line: 0, column: 0, message }]);
+    throw invalidOptions(message);
   }
 
-  #nameOf(task: AnyTask): string {
-    if (this.#handles.get(task?.name) === task) return task.name;
-    const got = typeof task?.name === 'string' ? `that of ${JSON.stringify(task.name)}` : 'something else';
-    throw new ColibriError('no-such-task', `expected the handle of a task of this app, got ${got}`);
-  }
-
-  #stepOf(step: FlowStep<never>): WrittenFlow['steps'][number] {
-    if (!('task' in step)) return { task: this.#nameOf(step), settings: {}, with: undefined };
-    const { task, with: own, ...settings } = step;
-    return { task: this.#nameOf(task), settings, with: own };
+  #stepOf(step: unknown): WrittenFlow['steps'][number] {
+    if (typeof step !== 'object' || step === null || !('task' in step)) {
+      return { task: this.#handles.taskNameOf(step), settings: {}, with: undefined };
+    }
+    const { task, with: own, ...settings } = step as { readonly task: unknown; readonly with?: unknown };
+    return { task: this.#handles.taskNameOf(task), settings, with: own };
   }
 
   #recorded({ first, events }: RecordBatch): void {
     for (const event of events.slice(Math.max(0, this.#told + 1 - first))) {
       if (!isTerminal(event.state) || event.quiet === true) continue;
       const run = endedRun(event);
-      this.#emit('runEnded', run);
-      this.#config.flows.ended(run, (listener) => this.#call(run.task, () => listener(run)));
+      this.#listeners.emit('runEnded', run);
+      this.#config.flows.ended(run, (listener) => this.#listeners.call(run.task, () => listener(run)));
     }
     this.#told = Math.max(this.#told, first + events.length - 1);
     if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
@@ -343,27 +331,9 @@ export class App implements AsyncDisposable {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  #emit<Name extends keyof AppEvents>(name: Name, event: AppEvents[Name]): void {
-    for (const listener of [...this.#listeners[name]]) {
-      this.#call(name, () => (listener as (event: AppEvents[Name]) => unknown)(event));
-    }
-  }
-
-  /** A listener may be async: what it throws later is no more the end of the program than what it throws at once. */
-  #call(event: string, listener: () => unknown): void {
-    const failed = (error: unknown) =>
-      this.#daemon?.log('error', 'a listener failed', { event, error: String(error) });
-    try {
-      const given = listener();
-      if (given instanceof Promise) given.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
-  }
-
   #fault(error: ColibriError): void {
-    if (this.#listeners.fault.size === 0) process.emitWarning(error);
-    this.#emit('fault', error);
+    if (!this.#listeners.has('fault')) process.emitWarning(error);
+    this.#listeners.emit('fault', error);
     void this.stop();
   }
 }
