@@ -20,7 +20,7 @@ export interface PoolDoorOptions {
 export class PoolDoor {
   readonly #options: PoolDoorOptions;
   readonly #pools = new Map<PoolName, Pool>();
-  /** The run that a pool was last told of, because another one gave way. */
+  /** The run that a pool was last told of, because another one gave way: since the last time that all were woken. */
   readonly #told = new Map<PoolName, Run | null>();
 
   constructor(options: PoolDoorOptions) {
@@ -51,14 +51,16 @@ export class PoolDoor {
     this.#pools.get(pool)?.wake();
   }
 
+  /** There may be room again, for each of them. */
   wakeAll(): void {
+    this.#told.clear();
     for (const pool of this.#pools.values()) pool.wake();
   }
 
   /**
    * Whether another pool has the better run and a free slot: where pools share a bound, one that always has work would take
-   * every place that the other waits for. It is told of each run once and goes first; what it then leaves, for it may have
-   * reasons that are not known here, does not hold up the others.
+   * every place that the other waits for. It is told of each run once, whenever there is room again, and goes first; what it
+   * then leaves, for it may have reasons that are not known here, does not hold up the others, and is its own the next time.
    */
   #yields(name: PoolName): boolean {
     const { ready } = this.#options;
