@@ -4,6 +4,9 @@ import type { StoreMessages } from '../protocol.ts';
 export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown) => boolean } = {
   open: (body) => isObject(body) && typeof body.boot === 'string' && typeof body.kept === 'number',
   record: isRecord,
+  list: (body) => isObject(body) && isName(body.task) && isName(body.state) && isLimit(body.limit),
+  show: (body) => isObject(body) && typeof body.run === 'string',
+  'audit-list': (body) => isObject(body) && isLimit(body.limit),
   delayed: (body) =>
     isObject(body) &&
     isObject(body.after) &&
@@ -28,6 +31,16 @@ function isRecord(body: unknown): boolean {
   if (!isObject(body)) return false;
   const { first, events, dropped } = body;
   return Number.isSafeInteger(first) && Array.isArray(events) && events.every(isEvent) && areTexts(dropped);
+}
+
+/** Null: any. */
+function isName(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}
+
+/** SQLite takes no other number for a limit, and a negative one for none. */
+function isLimit(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function areTexts(value: unknown): boolean {

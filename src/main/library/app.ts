@@ -26,17 +26,11 @@ import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
 import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './handles.ts';
 import { type AppEvents, Listeners } from './listeners.ts';
 import { readResult } from './read-result.ts';
+import { type RunsFilter, runFilter, runId } from './run-questions.ts';
 import { type RunTexts, wholeInput } from './step-input.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type { Payload } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
-
-export interface RunsFilter {
-  readonly task?: AnyTask | string | undefined;
-  readonly state?: RunState | undefined;
-  /** Default 100. */
-  readonly limit?: number | undefined;
-}
 
 /** A task as far as it is looked at here. */
 interface WrittenTask {
@@ -173,9 +167,10 @@ export class App implements AsyncDisposable {
 
   /** Ends a run that waits or is on a slot; gives the state it is in by then. Rejects with `no-such-run`. */
   async cancel(run: string): Promise<RunState> {
+    const id = runId(run);
     const { runs } = this.#running();
     try {
-      return (await runs.ask('cancel', { run })).state;
+      return (await runs.ask('cancel', { run: id })).state;
     } catch (error) {
       throw fromHere(error);
     }
@@ -184,23 +179,23 @@ export class App implements AsyncDisposable {
   /** All that is known of a run; null: it never was, or has been forgotten. */
   async run(id: string): Promise<AppRun | null> {
     const { runs, store } = this.#running();
-    const view = await findRun({ runs, store }, id);
+    const view = await findRun({ runs, store }, runId(id));
     return view === null ? null : appRun(view);
   }
 
   /** Runs that are not over and those of the past, the newest first. */
-  async runs({ task, state = undefined, limit = 100 }: RunsFilter = {}): Promise<readonly AppRun[]> {
+  async runs(filter: RunsFilter = {}): Promise<readonly AppRun[]> {
+    const wanted = runFilter(filter);
     const { runs, store } = this.#running();
-    const name = task === undefined ? null : typeof task === 'string' ? task : task.name;
-    const filter = { task: name, state: state ?? null, limit };
-    return (await listRuns({ runs, store }, filter)).map(appRun);
+    return (await listRuns({ runs, store }, wanted)).map(appRun);
   }
 
   /** How the steps of a run of a flow do, or did; null: that is not kept any more. Rejects with `no-such-run`. */
   async steps(run: string): Promise<readonly FlowStepView[] | null> {
+    const id = runId(run);
     const { runs } = this.#running();
     try {
-      return (await runs.ask('flow-show', { run })).steps;
+      return (await runs.ask('flow-show', { run: id })).steps;
     } catch (error) {
       throw fromHere(error);
     }
@@ -217,9 +212,10 @@ export class App implements AsyncDisposable {
     const whole: RerunChoice = { kind: failed === true ? 'failed' : 'whole' };
     const choice: RerunChoice =
       from === undefined ? whole : { kind: 'step', step: this.#handles.taskNameOf(from) };
+    const id = runId(run);
     const { runs } = this.#running();
     try {
-      return { id: (await runs.ask('flow-rerun', { run, choice }, { timeoutMs: null })).run };
+      return { id: (await runs.ask('flow-rerun', { run: id, choice }, { timeoutMs: null })).run };
     } catch (error) {
       throw fromHere(error);
     }

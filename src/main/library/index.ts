@@ -1,5 +1,5 @@
 /** The library: the runtime as a part of a program. */
-export { App, type RunsFilter } from './app.ts';
+export { App } from './app.ts';
 export type { AppOptions } from './app-options.ts';
 export { type AppRun, type EndedRun, RunFailed, type SucceededRun } from './app-run.ts';
 export type { AsJson } from './as-json.ts';
@@ -16,6 +16,7 @@ export type {
 } from './flow-options.ts';
 export type { AppEvents } from './listeners.ts';
 export { readResult } from './read-result.ts';
+export type { RunsFilter } from './run-questions.ts';
 export type { StepFlow } from './step-input.ts';
 export type { ItemTask, TaskHandle } from './task-handle.ts';
 export type {
