@@ -69,6 +69,12 @@ export class AppFlows {
     this.#listeners.set(spec.name, options);
   }
 
+  /** Somebody waits for the end of this flow. */
+  isHeard(name: string): boolean {
+    const { onFinished, onFailed } = this.#listeners.get(name) ?? {};
+    return onFinished !== undefined || onFailed !== undefined;
+  }
+
   /** Tells those who wait for the end of a flow. */
   ended(run: EndedRun, call: (listener: (run: EndedRun) => unknown) => void): void {
     const { onFinished, onFailed } = this.#listeners.get(run.task) ?? {};

@@ -270,7 +270,9 @@ export class App implements AsyncDisposable {
           }),
         onRecorded: (batch) => this.#recorded(batch),
       },
-      onFatal: (error) => this.#fault(error),
+      onFatal: (error) => {
+        if (this.#daemon === daemon) this.#fault(error);
+      },
     });
     this.#daemon = daemon;
     await daemon.start();
@@ -315,6 +317,8 @@ export class App implements AsyncDisposable {
   #recorded({ first, events }: RecordBatch): void {
     for (const event of events.slice(Math.max(0, this.#told + 1 - first))) {
       if (!isTerminal(event.state) || event.quiet === true) continue;
+      // Of the others nothing is read: a result may be long.
+      if (!this.#listeners.has('runEnded') && !this.#config.flows.isHeard(event.task)) continue;
       const run = endedRun(event);
       this.#listeners.emit('runEnded', run);
       this.#config.flows.ended(run, (listener) => this.#listeners.call(run.task, () => listener(run)));
