@@ -4,6 +4,8 @@
  * sleeps does; `stall` moves both times and fires nothing, as in a process that is stopped.
  */
 import type { Clock, ClockTimer } from './clock.ts';
+import { describeValue } from './describe-schema.ts';
+import { ColibriError } from './errors.ts';
 
 interface Pending {
   readonly dueMono: number;
@@ -18,8 +20,9 @@ export class TestClock implements Clock {
   #order = 0;
   readonly #pending = new Set<Pending>();
 
+  /** Throws `usage` for what is no instant; as do the others for what is no time, or one that goes back. */
   constructor(startAtMs = Date.UTC(2026, 0, 1)) {
-    this.#wall = startAtMs;
+    this.#wall = expectMs('new TestClock', startAtMs, Number.NEGATIVE_INFINITY);
   }
 
   wallMs(): number {
@@ -51,7 +54,7 @@ export class TestClock implements Clock {
 
   /** Moves both times by `ms`, firing timers on the way; microtasks run after each. */
   async advance(ms: number): Promise<void> {
-    const end = this.#mono + ms;
+    const end = this.#mono + expectMs('advance', ms);
     for (;;) {
       const next = this.#earliest();
       if (next === undefined || next.dueMono > end) break;
@@ -66,18 +69,18 @@ export class TestClock implements Clock {
 
   /** Moves the wall time alone; no timer fires by it. */
   stepWall(ms: number): void {
-    this.#wall += ms;
+    this.#wall += expectMs('stepWall', ms, Number.NEGATIVE_INFINITY);
   }
 
   /** The machine sleeps: the wall goes on, monotonic time does not. */
   suspend(ms: number): void {
-    this.#wall += ms;
+    this.#wall += expectMs('suspend', ms);
     this.#suspended += ms;
   }
 
   /** The process gets no time: timers that come due are late, and fire with the next `advance`. */
   stall(ms: number): void {
-    this.#moveTo(this.#mono + ms);
+    this.#moveTo(this.#mono + expectMs('stall', ms));
   }
 
   #moveTo(mono: number): void {
@@ -98,6 +101,16 @@ export class TestClock implements Clock {
     }
     return best;
   }
+}
+
+/** A schedule fires without end in an endless time, and in one that is none. */
+function expectMs(call: string, ms: number, least = 0): number {
+  if (Number.isFinite(ms) && ms >= least) return ms;
+  const from = least === 0 ? ' from 0 on' : '';
+  throw new ColibriError(
+    'usage',
+    `${call}: expected a number of milliseconds${from}, got ${describeValue(ms)}`,
+  );
 }
 
 /** Lets promise callbacks and one round of the event loop run. */
