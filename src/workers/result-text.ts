@@ -87,6 +87,11 @@ class Walk {
       throw notJson(at, 'a Map or Set, which JSON writes as {}; turn it into an object or array');
     }
     if (value instanceof Promise) throw notJson(at, 'a promise; await it before returning');
+    const unread = unreadKind(value);
+    if (unread !== null) throw notJson(at, unread);
+    // Within a result, as `Promise.allSettled` gives it, it does no harm.
+    if (depth === 0 && value instanceof Error)
+      throw notJson(at, 'an Error, which JSON writes as {}; throw it instead');
     this.#ancestors.push(value);
     if (Array.isArray(value)) {
       for (let i = 0; i < value.length; i++) {
@@ -106,6 +111,15 @@ class Walk {
     this.#length += length;
     if (this.#length > this.#limit) throw tooLong(this.#limit, `more than ${this.#limit} bytes`);
   }
+}
+
+/** Of a function with a star nothing has run when it returns: the run would be a success that did nothing. */
+function unreadKind(value: object): string | null {
+  if (Symbol.asyncIterator in value) {
+    return 'a stream or an async generator, which nobody has read; return what it gives as an array';
+  }
+  const isIterator = Symbol.iterator in value && typeof (value as { next?: unknown }).next === 'function';
+  return isIterator ? 'an iterator, which nobody has read; return what it gives as an array' : null;
 }
 
 function refuseScalar(value: unknown, at: string): void {

@@ -96,6 +96,14 @@ const NOT_JSON: readonly [name: string, value: unknown, message: RegExp][] = [
   ['an invalid Date', { at: new Date(Number.NaN) }, /result\.at.*invalid Date/],
   ['a Map', { m: new Map() }, /result\.m.*Map/],
   ['a promise that was not awaited', { body: Promise.resolve(1) }, /result\.body.*await/],
+  [
+    'an async generator',
+    (async function* () {})(),
+    /got a stream or an async generator, which nobody has read/,
+  ],
+  ['a generator', (function* () {})(), /got an iterator, which nobody has read; return .* as an array/],
+  ['an iterator inside', { keys: new Map().keys() }, /result\.keys.*an iterator/],
+  ['an error that was not thrown', new RangeError('no'), /expected result .* got an Error.*throw it/],
   ['a deep nest', deep, /deeper/],
   ['a hostile proxy inside', { inner: hostile }, /written as JSON/],
   ['too long a string', 'x'.repeat(RESULT_LIMIT_BYTES + 1), /at most 262144 bytes.*file/],
@@ -129,6 +137,7 @@ const RESULTS: readonly [value: unknown, text: string][] = [
   [new Date(0), '"1970-01-01T00:00:00.000Z"'],
   [{ toJSON: () => 'own' }, '"own"'],
   [[SHARED, SHARED], '[{"n":1},{"n":1}]'],
+  [[{ status: 'rejected', reason: new Error('x') }], '[{"status":"rejected","reason":{}}]'],
 ];
 
 for (const [value, text] of RESULTS) {

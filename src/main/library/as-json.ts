@@ -17,6 +17,8 @@ type Refused =
   | AnyFunction
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
+  | AsyncIterable<unknown>
+  | IterableIterator<unknown>
   | Promise<unknown>;
 
 /**
