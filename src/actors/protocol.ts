@@ -290,6 +290,8 @@ export type TelemetryMessages = {
 
 /** Serves the command line on the control socket; asks the others. */
 export type ControlMessages = {
+  /** Fails with `state-dir-held` where another daemon answers on the socket; nothing is changed by it. */
+  probe: { body: null; reply: null };
   /** Answered when the socket listens. */
   open: { body: null; reply: null };
   close: { body: null; reply: null };

@@ -196,7 +196,7 @@ export class Daemon {
     governor?.prepare();
     await linked;
     // Metrics listen while the journal is read: until the daemon is ready they say that it starts.
-    const [recovered] = await Promise.all([this.#recover(), telemetry.ask('open', null)]);
+    const [recovered] = await Promise.all([this.#recoverAlone(), telemetry.ask('open', null)]);
     await this.#parts.flows?.takenUp(FLOWS_MS);
     await this.#openControl();
     if (this.#stopping !== null) throw stoppedError();
@@ -215,6 +215,15 @@ export class Daemon {
     });
     // This line does not wait for company: somebody may be waiting for it.
     telemetry.ask('flush', null).catch(() => {});
+  }
+
+  /**
+   * A holder of the lock that lives in another container is not seen to be alive, but it answers on its socket: it is asked
+   * before its journal is taken for one that was left behind.
+   */
+  async #recoverAlone(): Promise<Recovered> {
+    if (this.#embedded === null) await this.#control.ask('probe', null);
+    return this.#recover();
   }
 
   /** What the daemon before left behind is settled before any new work. */
@@ -242,9 +251,13 @@ export class Daemon {
     return recovered;
   }
 
+  get #control(): ActorRef<ControlMessages> {
+    return this.#parts.system.ref<ControlMessages>(ActorName.Control);
+  }
+
   async #openControl(): Promise<void> {
     if (this.#embedded !== null) return;
-    await this.#parts.system.ref<ControlMessages>(ActorName.Control).ask('open', null);
+    await this.#control.ask('open', null);
   }
 
   /** A service thread in its next life has to be told to listen again, and what was not recorded. */

@@ -22,6 +22,7 @@ import type {
 } from '../protocol.ts';
 import type { AuditEntry } from '../records.ts';
 import { ControlServer } from './control-server.ts';
+import { refuseIfAnswered } from './socket-file.ts';
 
 export interface ControlOptions {
   /** Absolute; its folder exists. */
@@ -40,12 +41,14 @@ export function controlActor(options: ControlOptions): ActorDefinition<ControlMe
 
 class Control implements Behaviour<ControlMessages> {
   readonly #server: ControlServer;
+  readonly #socketPath: string;
   readonly #clock: Clock;
   readonly #telemetry: ActorRef<TelemetryMessages>;
   readonly #store: ActorRef<StoreMessages>;
 
   constructor(options: ControlOptions, { ref, clock }: ActorContext) {
     this.#clock = clock;
+    this.#socketPath = options.socketPath;
     this.#telemetry = ref<TelemetryMessages>('telemetry');
     this.#store = ref<StoreMessages>('store');
     this.#server = new ControlServer({
@@ -63,6 +66,9 @@ class Control implements Behaviour<ControlMessages> {
   async receive(envelope: EnvelopeOf<ControlMessages>, answer: Answer): Promise<void> {
     try {
       switch (envelope.kind) {
+        case 'probe':
+          await refuseIfAnswered(this.#socketPath);
+          break;
         case 'open':
           await this.#server.open();
           break;

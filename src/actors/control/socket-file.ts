@@ -59,7 +59,8 @@ export async function withSocketAddress<T>(path: string, use: (address: string) 
   }
 }
 
-async function refuseIfAnswered(path: string): Promise<void> {
+/** Rejects as `bindSocket` does, before there is anything to bind. */
+export async function refuseIfAnswered(path: string): Promise<void> {
   let isSocket: boolean;
   try {
     isSocket = lstatSync(path).isSocket();
