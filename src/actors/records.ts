@@ -107,6 +107,7 @@ export interface StoredStep {
   readonly run: string;
   readonly flow: string;
   readonly state: RunState;
+  /** Of its first attempt. */
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly error: ErrorData | null;

@@ -26,7 +26,13 @@ function step(name: string, more: Partial<FlowStepView> = {}): FlowStepView {
 }
 
 const VIEW: FlowView = {
-  run: runView(RUN, { task: 'nightly', state: 'running', durationMs: null, endedAtMs: null }),
+  run: runView(RUN, {
+    task: 'nightly',
+    state: 'running',
+    startedAtMs: NOW - 5100,
+    durationMs: null,
+    endedAtMs: null,
+  }),
   end: null,
   steps: [
     step('pull', { state: 'success', reason: 'done', startedAtMs: NOW - 5000, endedAtMs: NOW - 3000 }),
@@ -55,7 +61,7 @@ test('show draws the steps stage by stage, and the graph for other programs', as
   const { code, out } = await cli.run('flow', 'show', RUN);
   assert.equal(code, 0);
   assert.deepEqual(out.split('\n'), [
-    `${RUN}  running`,
+    `${RUN}  running  5.1 s`,
     '1  ✓ pull   success    2.0 s',
     '2  ✗ check  failed     40 ms  ← pull  · not as expected: result: expected at least 1 row, got 0',
     '   ▶ each   running    1.0 s  ← pull  · 3 of 9 items, 1 failed',

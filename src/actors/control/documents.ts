@@ -6,7 +6,7 @@
 
 import type { ErrorData } from '../kernel/index.ts';
 import type { AuditEntry } from '../records.ts';
-import { allAttempts } from '../views/all-attempts.ts';
+import { allAttempts, startOf } from '../views/all-attempts.ts';
 import type { DeadLetterView, RunView } from '../views/run-view.ts';
 import type { RuntimeView, StoreView, TaskView, TaskWindow } from '../views/runtime-view.ts';
 
@@ -151,7 +151,7 @@ export function runDocument(view: RunView): RunDocument {
     origin: view.origin,
     flow: view.flow,
     created_at: iso(view.createdAtMs),
-    started_at: isoOrNull(view.startedAtMs),
+    started_at: isoOrNull(startOf(view)),
     ended_at: isoOrNull(view.endedAtMs),
     duration_ms: view.durationMs,
     due_at: view.endedAtMs === null ? isoOrNull(view.dueAtMs) : null,

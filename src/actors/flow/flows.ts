@@ -42,7 +42,7 @@ import { FlowRun } from './flow-run.ts';
 import type { FlowStore } from './flow-store.ts';
 import { flowEndReason, flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
-import { failureRunId, LiveFlow, stepOfRun } from './live-flow.ts';
+import { failureRunId, firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
 import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
 
@@ -353,16 +353,16 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     const { clock } = this.#options;
     const note = parseNote(run.note);
     const isNew = order.attempt === 1;
-    const sinceMs = note.sinceMs ?? (isNew ? clock.wallMs() : run.createdAtMs);
+    const sinceMs = note.sinceMs ?? firstStartOf(run.past) ?? clock.wallMs();
     const due = new Date(run.dueAtMs).toISOString();
     const live = new LiveFlow(order, { flow, note, due, sinceMs }, this.#bytes);
     this.#live.set(live.id, live);
     this.#counts.began(flow.name);
+    if (note.sinceMs === undefined && (flow.timeoutMs !== null || !isNew)) {
+      note.sinceMs = sinceMs;
+      this.#keep(live);
+    }
     if (flow.timeoutMs !== null) {
-      if (note.sinceMs === undefined) {
-        note.sinceMs = sinceMs;
-        this.#keep(live);
-      }
       // A step of the wall clock does not end it; what went by while no daemon was there is told by that clock alone.
       const passedMs = Math.max(0, clock.wallMs() - sinceMs);
       const leftMs = flow.timeoutMs - passedMs;

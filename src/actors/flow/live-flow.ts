@@ -32,6 +32,11 @@ export function stepOfRun(
   return { step: match[1]!, item: match[2] === undefined ? null : Number(match[2]) };
 }
 
+/** Of the first of its attempts, as far as they are kept; null: it has none. */
+export function firstStartOf(past: FlowedRun['past']): number | null {
+  return past?.attempts[0]?.startedAtMs ?? past?.startedAtMs ?? null;
+}
+
 /** What was read for a step: its items, where it runs over a list, and the results that its inputs are made of. Null: not yet. */
 export interface StepRead {
   readonly items: readonly unknown[] | null;
@@ -157,8 +162,8 @@ export class LiveFlow {
 
   saw(place: FlowPlace, { state, past }: Pick<FlowedRun, 'state' | 'past'>): void {
     if (past === null) return;
-    const { error, startedAtMs, endedAtMs } = past;
-    this.sawPast(place, { state, error, startedAtMs, endedAtMs });
+    const { error, endedAtMs } = past;
+    this.sawPast(place, { state, error, startedAtMs: firstStartOf(past), endedAtMs });
   }
 
   sawPast(

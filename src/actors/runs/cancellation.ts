@@ -57,7 +57,9 @@ export class Cancellation {
       lifecycle.due(run);
     } else if (run.ownPast.retryTimer !== null) retries.remove(run);
     else intake.remove(run);
-    run.ownPast.error = { code: 'cancelled', message: 'cancelled before it ran' };
+    const { attempt } = run;
+    const when = attempt === 0 ? 'before it ran' : `before it ran again, after attempt ${attempt}`;
+    run.ownPast.error = { code: 'cancelled', message: `cancelled ${when}` };
     settlement.end(run, 'cancelled');
     this.#cancelSteps(run);
     intake.refill();

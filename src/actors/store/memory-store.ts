@@ -367,8 +367,8 @@ export class MemoryStore implements Store {
 const VIEW_BYTES = 260;
 const ATTEMPT_BYTES = 96;
 
-function stepOf({ run, state, startedAtMs, endedAtMs, error }: RunView, flow: string): StoredStep {
-  return { run, flow, state, startedAtMs, endedAtMs, error };
+function stepOf({ run, state, startedAtMs, endedAtMs, error, attempts }: RunView, flow: string): StoredStep {
+  return { run, flow, state, startedAtMs: attempts[0]?.startedAtMs ?? startedAtMs, endedAtMs, error };
 }
 
 function bytesOf({ run, input, result, error, attempts, note }: RunView): number {

@@ -55,10 +55,13 @@ export function attemptsAfter(
   if (!endsAttempt(event) || last?.attempt === event.attempt) return kept;
   const { attempt, atMs, durationMs, state, error = null } = event;
   // Of one that was cut off it is not known how long it took; what was kept may be the start of the attempt before.
-  const began = startedAtMs !== null && startedAtMs >= (last?.endedAtMs ?? 0) ? startedAtMs : atMs;
+  const beforeMs = last?.endedAtMs ?? 0;
+  const began = startedAtMs !== null && startedAtMs >= beforeMs ? startedAtMs : atMs;
+  // What a flow took is the time of all its attempts.
+  const told = durationMs === undefined || atMs - durationMs < beforeMs ? began : atMs - durationMs;
   const view: AttemptView = {
     attempt,
-    startedAtMs: durationMs === undefined ? began : atMs - durationMs,
+    startedAtMs: told,
     endedAtMs: atMs,
     state: state === 'retrying' ? 'failed' : state,
     error: withoutStack(error),

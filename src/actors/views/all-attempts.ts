@@ -1,10 +1,29 @@
 /**
- * All attempts of a run, as far as they are kept. The last one is told by the run itself, and not kept once more where it
- * succeeded at once, was cancelled or is running. Pure.
+ * All attempts of a run, as far as they are kept, and when it began. The last attempt is told by the run itself, and not kept once
+ * more where it succeeded at once, was cancelled or is running. Pure.
  */
 import { type AttemptView, MAX_ATTEMPTS_KEPT } from '../records.ts';
 import { isTerminal } from '../runs/run-states.ts';
 import type { RunView } from './run-view.ts';
+
+/**
+ * Of any other run the start of its last attempt, as its result and its error are of that one. The run of a flow is not begun anew
+ * by a daemon after: it goes on, and began when its first attempt did.
+ */
+export function startOf({ note, startedAtMs }: RunView): number | null {
+  return sinceOf(note) ?? startedAtMs;
+}
+
+/** A flow that goes on keeps when it began: see `FlowNote.sinceMs`. */
+function sinceOf(note: string | null): number | null {
+  if (note === null) return null;
+  try {
+    const { sinceMs } = JSON.parse(note) as { readonly sinceMs?: unknown };
+    return typeof sinceMs === 'number' ? sinceMs : null;
+  } catch {
+    return null;
+  }
+}
 
 export function allAttempts(run: RunView): readonly AttemptView[] {
   const { attempt, attempts, state, error, startedAtMs, endedAtMs, durationMs } = run;
@@ -12,8 +31,11 @@ export function allAttempts(run: RunView): readonly AttemptView[] {
   if (attempt === 0 || attempts.at(-1)?.attempt === attempt || !(over || state === 'running'))
     return attempts;
   // Of a run that was told in one piece, the start may be that of an attempt before.
-  const began = over && endedAtMs !== null && durationMs !== null ? endedAtMs - durationMs : startedAtMs;
-  if (began === null) return attempts;
+  const told = over && endedAtMs !== null && durationMs !== null ? endedAtMs - durationMs : startedAtMs;
+  if (told === null) return attempts;
+  // And what a flow took is the time of all of them.
+  const before = attempts.at(-1)?.endedAtMs ?? 0;
+  const began = told >= before ? told : Math.max(before, startedAtMs ?? 0);
   const last: AttemptView = { attempt, startedAtMs: began, endedAtMs, state, error: over ? error : null };
   return [...attempts.slice(-(MAX_ATTEMPTS_KEPT - 1)), last];
 }

@@ -3,7 +3,7 @@
 import { ColibriError, type ErrorData, fromErrorData, withoutStack } from '../../actors/kernel/index.ts';
 import type { RunEvent } from '../../actors/records.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
-import { allAttempts } from '../../actors/views/all-attempts.ts';
+import { allAttempts, startOf } from '../../actors/views/all-attempts.ts';
 import type { RunView } from '../../actors/views/run-view.ts';
 import type { AsJson } from './as-json.ts';
 import { inputOf } from './step-input.ts';
@@ -58,6 +58,7 @@ export function appRun(view: RunView): AppRun {
   return {
     id,
     ...rest,
+    startedAtMs: startOf(view),
     attempts: allAttempts(view),
     input: inputOf(JSON.parse(input)),
     result: parsed(result),

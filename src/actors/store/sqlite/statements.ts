@@ -86,8 +86,10 @@ export const SQL = {
   /** run → what is counted of it, if nobody holds it yet */
   holdStep: `UPDATE runs SET held = 1 WHERE run = ? AND held = 0
     AND EXISTS (SELECT 1 FROM holds WHERE holds.run = runs.run) RETURNING result IS NOT NULL AS kept`,
-  /** flow, position after which they come, limit */
-  flowSteps: `SELECT rowid AS position, run, flow, state, started_ms, ended_ms, error FROM runs
+  /** flow, position after which they come, limit. The start is that of the first attempt that is kept. */
+  flowSteps: `SELECT rowid AS position, run, flow, state, ended_ms, error,
+    CASE WHEN json_valid(attempts) THEN cast(coalesce(json_extract(attempts, '$[0].startedAtMs'), started_ms) AS INTEGER)
+      ELSE started_ms END AS started_ms FROM runs
     WHERE flow = ? AND held = 1 AND rowid > ? ORDER BY rowid LIMIT ?`,
   /** run */
   result: 'SELECT result FROM runs WHERE run = ?',

@@ -21,7 +21,8 @@ export function drawnOfConfig({ name, steps }: FlowSpec): DrawnFlow {
 export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
   const documents = flow.steps ?? [];
   const indexOf = new Map(documents.map(({ step }, index) => [step, index]));
-  const took = flow.duration_ms === null ? '' : `  ${durationText(flow.duration_ms)}`;
+  const durationMs = durationOf(flow, nowMs);
+  const took = durationMs === null ? '' : `  ${durationText(durationMs)}`;
   return {
     name: flow.task,
     head: [`${flow.run}  ${flow.end ?? flow.state}${took}`],
@@ -43,7 +44,7 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
 }
 
 function durationOf(
-  { started_at: started, ended_at: ended }: NonNullable<FlowDocument['steps']>[number],
+  { started_at: started, ended_at: ended }: Pick<FlowDocument, 'started_at' | 'ended_at'>,
   nowMs: number,
 ): number | null {
   if (started === null) return null;
