@@ -135,3 +135,9 @@ test('who triggered, cancelled and replayed it', async (t) => {
     'replayed  2026-01-01T00:00:00.000Z by eve \\u202e(1)',
   ]);
 });
+
+test('a result that is forgotten is told from one of nothing', async (t) => {
+  assert.deepEqual(line(await shown(t, { result: null }), 'result'), ['result    null']);
+  const forgotten = await shown(t, { result: null, forgotten: true });
+  assert.deepEqual(line(forgotten, 'result'), ['result    forgotten: it was kept as long as retention says']);
+});

@@ -82,6 +82,24 @@ for (const kind of ['memory', 'sqlite'] as const) {
     await goesOn(again);
   });
 
+  inEach('where what it took over is gone all the same, its step fails and says so', async (make) => {
+    const cleans = step('clean', {
+      dependsOn: ['pull', 'check'],
+      onUpstreamFailure: 'run',
+      with: { day: '{{ steps.pull.result.day }}' },
+    });
+    const rig = make({ flows: [flowDefinition([step('pull'), step('check'), cleans])] });
+    const run = await rig.start();
+    rig.result(`${run}/pull`, { day: 3 });
+    rig.store.results = (runs) => runs.map(() => null);
+    await rig.told();
+    rig.fail(`${run}/check`);
+    await rig.told();
+    const clean = (await rig.show(run)).steps![2]!;
+    assert.deepEqual([clean.state, clean.reason], ['failed', 'no-input']);
+    assert.match(clean.detail!, /^expected the result of step pull, got one that is forgotten; run the flow/);
+  });
+
   inEach('what a step gave is there for a run again, however many items came after it', async (make) => {
     const each = { list: '{{ payload.items }}', concurrency: 50, onFailure: 'continue' } as const;
     const rig = make({

@@ -84,6 +84,24 @@ test('templates are found at every depth, and what has none stays what it was', 
   assert.ok(!isConstant(parseTemplate('{{ item }}', scope).template));
 });
 
+test('a result that is forgotten is null to nobody', () => {
+  const without = { ...values, resultOf: () => undefined };
+  for (const written of ['{{ steps.pull_order.result }}', 'of {{ steps.pull_order.result.date }}']) {
+    for (const mayLack of [false, true]) {
+      assert.throws(() => fill(written, { ...without, mayLack }), {
+        code: 'input-invalid',
+        message:
+          'expected the result of step pull_order, got one that is forgotten; run the flow again from there, or keep more: retention.results, retention.result_ttl_hours',
+      });
+    }
+  }
+  assert.equal(
+    fill('{{ steps.check-order.result }}', { ...without, mayLack: true }),
+    null,
+    'it did not succeed',
+  );
+});
+
 test('braces that mean themselves are written in quotes', () => {
   assert.equal(fill('{{ "{{.Names}}" }}'), '{{.Names}}');
   assert.equal(fill('a }} b'), 'a }} b');
@@ -162,8 +180,8 @@ test('a value that is not there is an error that names its path, and how far the
     'expected a value at steps.check-order.result.n, got null at steps.check-order.result',
   );
   assert.equal(
-    errorOf('{{ steps.pull_order.result }}', { ...values, resultOf: () => undefined }),
-    'expected a value at steps.pull_order.result, got no steps.pull_order.result',
+    errorOf('{{ steps.check-order.result }}', { ...values, resultOf: () => undefined }),
+    'expected a value at steps.check-order.result, got no steps.check-order.result',
   );
 });
 

@@ -119,6 +119,9 @@ test('a large result lies in a file: steps and those who wait get what is in it,
   const flow = await app.trigger(large, { count: 5000 }, { wait: true });
   const last = (await app.runs({ task: end })).find((run) => run.flow === flow.id);
   assert.equal(last?.result, '4999 y');
+  const gone = await app.run(direct.id);
+  assert.deepEqual([gone?.state, gone?.result], ['success', undefined]);
+  await assert.rejects(readResult(gone?.result), { code: 'result-forgotten' });
   // The newest results are those of `end` and `text`.
   const [left] = readdirSync(folder);
   assert.equal(readdirSync(folder).length, 1);

@@ -31,6 +31,8 @@ export interface RunDocument {
   readonly due_at: string | null;
   readonly input: unknown;
   readonly result: unknown;
+  /** It had a result, which is not kept any more: that stands as null then. */
+  readonly result_forgotten: boolean;
   readonly error: ErrorDocument | null;
   readonly progress: { readonly fraction: number; readonly note: string | null } | null;
   readonly attempts: readonly {
@@ -157,6 +159,7 @@ export function runDocument(view: RunView): RunDocument {
     due_at: view.endedAtMs === null ? isoOrNull(view.dueAtMs) : null,
     input: fromJsonText(view.input),
     result: view.result === null ? null : fromJsonText(view.result),
+    result_forgotten: view.forgotten === true,
     error: errorDocument(view.error),
     progress: view.progress,
     attempts: allAttempts(view).map(({ attempt, state, startedAtMs, endedAtMs, error }) => ({

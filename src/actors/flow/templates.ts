@@ -7,6 +7,7 @@
  */
 import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
+import { KEEP_MORE } from '../results/result-reference.ts';
 import { valueAtPath, valuePathText } from '../results/value-path.ts';
 import type { FlowProblem } from './flow-problem.ts';
 import {
@@ -219,7 +220,10 @@ function lookUp(source: ValueSource, values: TemplateValues): unknown {
   const part = source.kind === 'step' ? values.partOf?.(source) : undefined;
   if (part !== undefined) return part;
   const root = rootOf(source, values);
-  if (root === undefined && source.kind === 'step' && values.mayLack === true) return null;
+  if (root === undefined && source.kind === 'step') {
+    if (values.runOf?.(source.step) != null && values.isLenient !== true) throw forgotten(source.step);
+    if (values.mayLack === true) return null;
+  }
   const { value, found } = valueAtPath(root, source.path);
   if (value !== undefined) return value;
   if (values.isLenient === true) return null;
@@ -233,6 +237,14 @@ function runOf(source: Extract<ValueSource, { kind: 'run' }>, values: TemplateVa
   throw new ColibriError(
     'input-invalid',
     `expected a value at ${sourceText(source)}, got a step without a result`,
+  );
+}
+
+/** The step has succeeded, so it is no step without a result. */
+function forgotten(step: string): ColibriError {
+  return new ColibriError(
+    'input-invalid',
+    `expected the result of step ${step}, got one that is forgotten; run the flow again from there, or ${KEEP_MORE}`,
   );
 }
 

@@ -37,6 +37,7 @@ export const ERROR_CODES = {
     'The task is still running and its overlap policy refuses another run; --force overrides.',
   'queue-full': 'The ready queue is at its capacity and its policy is to reject.',
   'restart-needed': 'The config differs from the one in use in what only a start takes up.',
+  'result-forgotten': 'The result of the run was kept as long as retention says, and is no more.',
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
   'state-dir-held':

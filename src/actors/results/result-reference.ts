@@ -19,6 +19,9 @@ export interface ResultReference {
   readonly $bytes: number;
 }
 
+/** What helps where a result is wanted that is not kept any more. */
+export const KEEP_MORE = 'keep more: retention.results, retention.result_ttl_hours';
+
 /** `$file` and `$bytes` are of the reference itself, all else is within its file. */
 export const REFERENCE_KEYS: readonly unknown[] = ['$file', '$bytes'];
 

@@ -342,7 +342,7 @@ export class MemoryStore implements Store {
   #shorten(run: string): void {
     const view = this.#ended.get(run);
     if (view === undefined) return;
-    const shorter = { ...view, result: null };
+    const shorter: RunView = { ...view, result: null, forgotten: true };
     this.#bytes += bytesOf(shorter) - bytesOf(view);
     this.#ended.set(run, shorter);
   }

@@ -35,7 +35,7 @@ export function allAttempts(run: RunView): readonly AttemptView[] {
   if (told === null) return attempts;
   // And what a flow took is the time of all of them.
   const before = attempts.at(-1)?.endedAtMs ?? 0;
-  const began = told >= before ? told : Math.max(before, startedAtMs ?? 0);
+  const began = !over || told >= before ? told : Math.max(before, startedAtMs ?? 0);
   const last: AttemptView = { attempt, startedAtMs: began, endedAtMs, state, error: over ? error : null };
   return [...attempts.slice(-(MAX_ATTEMPTS_KEPT - 1)), last];
 }

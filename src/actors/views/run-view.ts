@@ -18,6 +18,8 @@ export interface RunView {
   readonly dueAtMs: number | null;
   readonly input: string;
   readonly result: string | null;
+  /** It had a result, which is not kept any more. */
+  readonly forgotten?: true;
   readonly error: ErrorData | null;
   readonly progress: { readonly fraction: number; readonly note: string | null } | null;
   /** The last attempts, oldest first, at most `MAX_ATTEMPTS_KEPT`. */

@@ -9,12 +9,13 @@ import type { AsJson } from './as-json.ts';
 import { inputOf } from './step-input.ts';
 
 /** Times are wall times in ms. */
-export interface AppRun<Result = unknown> extends Omit<RunView, 'run' | 'input' | 'result' | 'note'> {
+export interface AppRun<Result = unknown>
+  extends Omit<RunView, 'run' | 'input' | 'result' | 'forgotten' | 'note'> {
   readonly id: string;
   /** What the handler got. */
   readonly input: unknown;
-  /** Null while there is none. */
-  readonly result: Result | null;
+  /** Null while there is none; undefined: there was one, and it is forgotten. */
+  readonly result: Result | null | undefined;
 }
 
 export interface SucceededRun<Output> extends AppRun<AsJson<Output>> {
@@ -54,14 +55,14 @@ export class RunFailed extends ColibriError {
 }
 
 export function appRun(view: RunView): AppRun {
-  const { run: id, input, result, note: _, ...rest } = view;
+  const { run: id, input, result, forgotten, note: _, ...rest } = view;
   return {
     id,
     ...rest,
     startedAtMs: startOf(view),
     attempts: allAttempts(view),
     input: inputOf(JSON.parse(input)),
-    result: parsed(result),
+    result: forgotten === true ? undefined : parsed(result),
   };
 }
 

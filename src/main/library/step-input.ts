@@ -4,6 +4,7 @@
  * their runs, and so is a payload that is not the input: however many and large they are, no run has a copy.
  */
 import { ColibriError } from '../../actors/kernel/index.ts';
+import { KEEP_MORE } from '../../actors/results/result-reference.ts';
 import { layInput } from '../../actors/runs/index.ts';
 
 const STEP_KEY = 'colibri:step';
@@ -112,7 +113,7 @@ function keptText(run: string, text: string | null): string {
   if (text !== null) return text;
   throw new ColibriError(
     'input-invalid',
-    `expected what the step is given of run ${run}, got nothing; see retention`,
+    `expected what the step is given of run ${run}, got one that is forgotten; run the flow again from that step, or ${KEEP_MORE}`,
   );
 }
 

@@ -33,6 +33,29 @@ export const boundsCases: Cases = {
     ]);
   },
 
+  'a result that is forgotten is told from one of nothing': (open) => {
+    const { store, feed } = open({ results: 1 });
+    feed.record([begin('a@1'), end('a@1', { atMs: 1501 })]);
+    feed.record([begin('a@2'), end('a@2', { result: null, atMs: 1502 })]);
+    feed.record([begin('a@3'), end('a@3', { atMs: 1503 })]);
+    const said = ['a@1', 'a@2', 'a@3'].map((run) => store.show(run));
+    assert.deepEqual(
+      said.map((view) => [view?.result, view?.forgotten]),
+      [
+        [null, true],
+        [null, undefined],
+        ['7', undefined],
+      ],
+    );
+    assert.deepEqual(
+      store
+        .list(ALL)
+        .filter(({ forgotten }) => forgotten === true)
+        .map(({ run }) => run),
+      ['a@1'],
+    );
+  },
+
   'dead letters are kept beside the bound in number, until they are dropped': (open) => {
     const { store, feed } = open({ runs: 2 });
     const names = () =>

@@ -22,6 +22,7 @@ export function viewOf(row: Row): RunView {
     durationMs: row.duration_ms as number | null,
     dueAtMs: row.due_ms as number | null,
     result: row.result as string | null,
+    ...(row.forgotten === 1 ? { forgotten: true as const } : {}),
     progress: null,
   };
 }

@@ -113,4 +113,7 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX runs_results;
   CREATE INDEX runs_results ON runs (item DESC, aged_ms) WHERE result IS NOT NULL AND held = 0;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;  -- 1: its result is not kept any more
+  `,
 ];

@@ -22,6 +22,8 @@ export function prepareStatements(database: Database): Statements {
 const VIEW = `run, task, state, attempt, interruptions, origin, created_ms, due_ms, started_ms, ended_ms, duration_ms,
   mark, input, result, error, attempts, flow, note`;
 
+const SHOWN = `${VIEW}, forgotten`;
+
 export const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -97,9 +99,9 @@ export const SQL = {
   hasResult: 'SELECT 1 AS found FROM runs WHERE run = ? AND result IS NOT NULL',
 
   /** run */
-  show: `SELECT ${VIEW} FROM runs WHERE run = ?`,
+  show: `SELECT ${SHOWN} FROM runs WHERE run = ?`,
   /** task or null, state or null, limit */
-  list: `SELECT ${VIEW} FROM runs WHERE (?1 IS NULL OR task = ?1) AND (?2 IS NULL OR state = ?2)
+  list: `SELECT ${SHOWN} FROM runs WHERE (?1 IS NULL OR task = ?1) AND (?2 IS NULL OR state = ?2)
     ORDER BY rowid DESC LIMIT ?3`,
   /** after, the moment after which a pending run is delayed, limit */
   unfinished: `SELECT rowid AS position, ${VIEW} FROM runs WHERE ended_ms IS NULL AND rowid > ?1
@@ -128,14 +130,14 @@ export const SQL = {
         OVER (ORDER BY aged_ms DESC, rowid DESC) AS total
       FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0) WHERE total > ?)`,
   /** How many. Those of items, which nobody takes over, before all others. */
-  forgetResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN
+  forgetResults: `UPDATE runs SET result = NULL, forgotten = 1, file = NULL, file_bytes = NULL WHERE rowid IN
     (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0
       ORDER BY item DESC, aged_ms, rowid LIMIT ?)`,
   /** aged_ms before which a result is too old. Both kinds are named for the index. */
-  forgetOldResults: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL
+  forgetOldResults: `UPDATE runs SET result = NULL, forgotten = 1, file = NULL, file_bytes = NULL
     WHERE result IS NOT NULL AND held = 0 AND item IN (0, 1) AND aged_ms < ?`,
   /** Bytes: of all files but those of the newest results that fit. */
-  forgetBeyondFileBytes: `UPDATE runs SET result = NULL, file = NULL, file_bytes = NULL WHERE rowid IN (SELECT id FROM (
+  forgetBeyondFileBytes: `UPDATE runs SET result = NULL, forgotten = 1, file = NULL, file_bytes = NULL WHERE rowid IN (SELECT id FROM (
       SELECT rowid AS id, sum(file_bytes) OVER (ORDER BY item, aged_ms DESC, rowid DESC) AS total
       FROM runs WHERE file IS NOT NULL AND held = 0) WHERE total > ?)`,
   files: 'SELECT file FROM runs WHERE file IS NOT NULL',

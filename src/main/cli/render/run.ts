@@ -28,7 +28,8 @@ export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   lines.push(['attempt', attemptText(run)]);
   if (run.progress !== null) lines.push(['progress', progressText(run.progress)]);
   lines.push(['input', oneLine(run.input)]);
-  if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
+  if (run.result_forgotten) lines.push(['result', FORGOTTEN]);
+  else if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
   // Of a run that goes on, the attempts tell which of them it was.
   if (run.ended_at !== null) lines.push(...errorLines(run.error, isTTY));
   lines.push(...run.commands.map(commandLine));
@@ -63,6 +64,8 @@ export function lastErrorText({ error, attempts, ended_at: endedAt }: RunDocumen
   const of = endedAt === null ? attempts.findLast((attempt) => attempt.error !== null) : undefined;
   return of === undefined ? errorText(error) : `attempt ${of.attempt}: ${errorText(error)}`;
 }
+
+const FORGOTTEN = 'forgotten: it was kept as long as retention says';
 
 /** What a state that is met after a start means, and what to do. */
 const STATE_NOTES: Readonly<Record<string, string>> = {
