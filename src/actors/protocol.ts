@@ -15,7 +15,7 @@ import type {
 } from './records.ts';
 import type { Expectation } from './results/expectation.ts';
 import type { RunState } from './runs/run-states.ts';
-import type { DeadLetterView, FlowView, RunView } from './views/run-view.ts';
+import type { DeadLetterView, FlowView, ForgottenResults, RunView } from './views/run-view.ts';
 import type { RuntimeView } from './views/runtime-view.ts';
 import type { SizeView } from './views/size-view.ts';
 
@@ -153,7 +153,10 @@ export type RunsMessages = {
   /** Of a run of a flow, live or not. Fails with `no-such-run`. */
   'flow-show': { body: { run: string }; reply: FlowView };
   /** A new run of the flow with the payload of this one, which is over. Fails as `trigger` does, and with `no-such-run`, `usage`. */
-  'flow-rerun': { body: { run: string; choice: RerunChoice }; reply: { run: string } };
+  'flow-rerun': {
+    body: { run: string; choice: RerunChoice };
+    reply: { run: string; forgotten: readonly ForgottenResults[] };
+  };
   live: { body: RunFilter; reply: readonly RunView[] };
   'show-live': { body: { run: string }; reply: RunView | null };
   'dead-list': { body: DeadLetterFilter; reply: readonly DeadLetterView[] };
@@ -243,8 +246,14 @@ export type StoreMessages = {
   show: { body: { run: string }; reply: RunView | null };
   /** Runs of the steps of these flow runs, in pages; `next`: of the next one. */
   'flow-steps': { body: StepsPlace; reply: { steps: readonly StoredStep[]; next: StepsPlace | null } };
-  /** In their order; null where it is not kept. A result of nothing is the text `null`. */
-  results: { body: { runs: readonly string[] }; reply: { results: readonly (string | null)[] } };
+  /**
+   * In their order; null where it is not kept. A result of nothing is the text `null`. With `mostLength` no more of them than so
+   * many characters together, and the one that is beyond.
+   */
+  results: {
+    body: { runs: readonly string[]; mostLength?: number };
+    reply: { results: readonly (string | null)[] };
+  };
   /** Those of the runs whose result is kept. */
   'kept-results': { body: { runs: readonly string[] }; reply: { runs: readonly string[] } };
   /** What is at a place within the file of a result; undefined where nothing is. Fails with `input-invalid`. */

@@ -21,7 +21,10 @@ export function createFlows({ config, store, createFlows: create, ...parts }: Fl
     tasks: new Set(config.tasks.map(({ name }) => name)),
     store: {
       steps: (place) => store.ask('flow-steps', place),
-      results: async (of) => (await store.ask('results', { runs: of })).results,
+      results: async (of, mostLength) => {
+        const most = mostLength === undefined ? {} : { mostLength };
+        return (await store.ask('results', { runs: of, ...most })).results;
+      },
       kept: async (of) => (await store.ask('kept-results', { runs: of })).runs,
       list: (filter) => store.ask('list', filter),
       show: (run) => store.ask('show', { run }),

@@ -21,6 +21,7 @@ function step(name: string, more: Partial<FlowStepView> = {}): FlowStepView {
     startedAtMs: null,
     endedAtMs: null,
     items: null,
+    forgotten: 0,
     ...more,
   };
 }
@@ -79,7 +80,7 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   const { socketPath, asked, trail } = await controlRig(t, {
     runs: {
       trigger: () => ({ run: RUN, ended: null }),
-      'flow-rerun': () => ({ run: `${RUN}.2` }),
+      'flow-rerun': () => ({ run: `${RUN}.2`, forgotten: [{ step: 'mail', results: 3 }] }),
       cancel: () => ({ state: 'running' }),
     },
   });
@@ -88,7 +89,11 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   const config = { stateDir: dirname(socketPath), tasks: [], flows: [{ name: 'nightly', steps }] };
   cli.deps = { loadConfig: async () => ({ config: config as unknown as Config, warnings: [] }) };
   assert.equal((await cli.run('flow', 'run', 'nightly', '--payload', '{"day":1}')).out, `${RUN}\n`);
-  assert.equal((await cli.run('flow', 'rerun', RUN)).out, `${RUN}.2\n`);
+  const again = await cli.run('flow', 'rerun', RUN);
+  assert.deepEqual(
+    [again.out, again.err],
+    [`${RUN}.2\n`, 'mail: 3 results were forgotten and are made anew\n'],
+  );
   await cli.run('flow', 'rerun', RUN, '--failed');
   await cli.run('flow', 'rerun', RUN, '--from', 'sum');
   assert.equal((await cli.run('flow', 'cancel', RUN)).out, 'told to stop\n');

@@ -286,9 +286,9 @@ export class FlowsRig {
           this.oldSteps = null;
           return copy(old ?? store.flowSteps(place));
         },
-        results: async (asked) => {
+        results: async (asked, mostLength) => {
           this.asked++;
-          return copy(store.results(asked));
+          return copy(store.results(asked, mostLength));
         },
         kept: async (asked) => copy(store.keptResults(asked)),
         list: async (filter) => copy(store.list(filter)),

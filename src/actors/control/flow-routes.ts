@@ -1,6 +1,6 @@
 /** Routes about runs of flows: show with their steps, run again. What else is done with them is done as with any run. */
 import type { RerunChoice } from '../protocol.ts';
-import type { FlowStepView, FlowView } from '../views/run-view.ts';
+import type { FlowStepView, FlowView, ItemsView } from '../views/run-view.ts';
 import { audited } from './audit.ts';
 import { isoOrNull, type RunDocument, runDocument } from './documents.ts';
 import { parseRerun } from './requests.ts';
@@ -18,7 +18,15 @@ export interface FlowStepDocument {
   readonly detail: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+  /** `taken_over`: of those that succeeded, in an earlier run of the flow. */
+  readonly items: {
+    readonly size: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly taken_over: number;
+  } | null;
+  /** Results that are made anew, as they were not kept any more when the flow was run again. */
+  readonly forgotten: number;
 }
 
 export interface FlowDocument extends RunDocument {
@@ -42,11 +50,7 @@ export const FLOW_ROUTES: readonly Route[] = [
       const choice = parseRerun(request.body);
       const deed = { action: 'flow rerun', target: run, fields: { run, of: wordOf(choice) } };
       const ask = () => context.runs.ask('flow-rerun', { run, choice }, { timeoutMs: null });
-      return audited(
-        { request, context, deed },
-        async () => ({ run: (await ask()).run }),
-        (answer) => ({ made: [answer.run] }),
-      );
+      return audited({ request, context, deed }, ask, (answer) => ({ made: [answer.run] }));
     },
   },
 ];
@@ -56,10 +60,27 @@ function flowDocument({ run, end, steps }: FlowView): FlowDocument {
 }
 
 function stepDocument(view: FlowStepView): FlowStepDocument {
-  const { step, dependsOn, each, state, reason, cause, detail, startedAtMs, endedAtMs, items } = view;
-  const started_at = isoOrNull(startedAtMs);
-  const ended_at = isoOrNull(endedAtMs);
-  return { step, depends_on: dependsOn, each, state, reason, cause, detail, started_at, ended_at, items };
+  const { dependsOn: depends_on, startedAtMs, endedAtMs, items, ...rest } = view;
+  const { step, each, state, reason, cause, detail, forgotten } = rest;
+  const times = { started_at: isoOrNull(startedAtMs), ended_at: isoOrNull(endedAtMs) };
+  return {
+    step,
+    depends_on,
+    each,
+    state,
+    reason,
+    cause,
+    detail,
+    ...times,
+    items: itemsDocument(items),
+    forgotten,
+  };
+}
+
+function itemsDocument(items: ItemsView | null): FlowStepDocument['items'] {
+  if (items === null) return null;
+  const { size, succeeded, failed, takenOver = 0 } = items;
+  return { size, succeeded, failed, taken_over: takenOver };
 }
 
 function wordOf(choice: RerunChoice): string {

@@ -2,7 +2,7 @@
  * From a flow as it is written to what its runs work with, or to all that is wrong with it. Asked when the config is loaded, for
  * the problems, and when the daemon is wired, for the rest. Pure.
  */
-import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import type { SchemaPath } from '../kernel/check-schema.ts';
 import type { Expectation } from '../results/expectation.ts';
 import type { StepLimits } from '../runs/index.ts';
 import { checkFlow } from './check-flow.ts';
@@ -22,6 +22,8 @@ export interface CompiledStep {
   readonly limits: StepLimits | null;
   /** Steps whose results its input is made of. */
   readonly inputNeeds: readonly number[];
+  /** Steps of which it may read the results by any way. */
+  readonly mayRead: readonly number[];
 }
 
 export interface CompiledFlow {
@@ -72,7 +74,8 @@ export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): F
       list,
       expectation: compiler.expectation(step!, at('expect')),
       limits: step!.limits,
-      inputNeeds: compiler.needs(input === null ? [] : sourcesOf(input)),
+      inputNeeds: compiler.stepsOf(input === null ? [] : sourcesOf(input), ['step']),
+      mayRead: compiler.stepsOf(sourcesOfStep(input, list), ['step', 'run']),
     };
   });
   const onFailure = compileFailure(written, graph, problems);
@@ -80,6 +83,10 @@ export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): F
   const { name, timeoutMs } = written;
   const compares = steps.some(({ expectation }) => expectation?.maxChangePercent != null);
   return { flow: { name, graph, steps, timeoutMs, onFailure, compares }, problems, open };
+}
+
+function sourcesOfStep(input: Template | null, list: ValueSource | null): readonly ValueSource[] {
+  return [...(input === null ? [] : sourcesOf(input)), ...(list === null ? [] : [list])];
 }
 
 function compileFailure(
@@ -110,7 +117,6 @@ class StepCompiler {
     const { template, problems, open } = parseTemplate(value, this.#scope);
     this.open = open;
     for (const problem of problems) this.#add([...path, ...problem.path], problem.message);
-    for (const source of sourcesOf(template)) this.#checkSource(source, path);
     return template;
   }
 
@@ -120,7 +126,6 @@ class StepCompiler {
       this.#add(path, parsed.problem);
       return null;
     }
-    this.#checkSource(parsed.source, path);
     return parsed.source;
   }
 
@@ -137,22 +142,11 @@ class StepCompiler {
     return expectation;
   }
 
-  needs(sources: readonly ValueSource[]): readonly number[] {
+  stepsOf(sources: readonly ValueSource[], kinds: readonly ValueSource['kind'][]): readonly number[] {
     const steps = sources.flatMap((source) =>
-      source.kind === 'step' ? [this.#graph.indexOf(source.step)] : [],
+      'step' in source && kinds.includes(source.kind) ? [this.#graph.indexOf(source.step)] : [],
     );
     return [...new Set(steps)];
-  }
-
-  #checkSource(source: ValueSource, path: SchemaPath): void {
-    if (source.kind !== 'step' && source.kind !== 'run') return;
-    const step = this.#graph.indexOf(source.step);
-    if (step < 0 || this.#graph.steps[step]!.each === null) return;
-    const got = describeValue(source.step);
-    this.#add(
-      path,
-      `expected a step with one result, got ${got}, which has a run for each item; name another`,
-    );
   }
 
   #add(path: SchemaPath, message: string): void {

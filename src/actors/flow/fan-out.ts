@@ -3,7 +3,8 @@
  * at those that are over.
  *
  *   waiting ─ a place is free ─▶ active ─▶ success | failed | cancelled
- *      └─ closed: it does not begin
+ *      ├─ closed: it does not begin
+ *      └─ taken over from an earlier run of the flow: success
  */
 import type { EachItem } from './flow-graph.ts';
 
@@ -15,6 +16,7 @@ const ACTIVE = 1;
 const SUCCESS = 2;
 const FAILED = 3;
 const CANCELLED = 4;
+const TAKEN = 5;
 
 /** How an item ends. */
 export type ItemEnd = 'success' | 'failed' | 'cancelled';
@@ -34,6 +36,7 @@ export class FanOut {
   #next = 0;
   #active = 0;
   #succeeded = 0;
+  #taken = 0;
   #failed = 0;
   #cancelled = 0;
   #firstFailed: FailedItem | null = null;
@@ -53,6 +56,11 @@ export class FanOut {
 
   get succeeded(): number {
     return this.#succeeded;
+  }
+
+  /** Of these, those whose result is of an earlier run of the flow. */
+  get taken(): number {
+    return this.#taken;
   }
 
   /** Those that began and did not succeed. */
@@ -88,6 +96,20 @@ export class FanOut {
     this.#states[item] = ACTIVE;
     this.#active++;
     return item;
+  }
+
+  /** It has succeeded in an earlier run of the flow, and does not begin. */
+  take(item: number): void {
+    if (this.#states[item] !== WAITING) return;
+    this.#states[item] = TAKEN;
+    this.#taken++;
+    this.#succeeded++;
+  }
+
+  /** `own`: with its own run, in this run of the flow. Null: it did not, as far as is known. */
+  succeededBy(item: number): 'own' | 'taken' | null {
+    if (this.#states[item] === TAKEN) return 'taken';
+    return this.#states[item] === SUCCESS ? 'own' : null;
   }
 
   /** A run of it is there already. */

@@ -3,9 +3,10 @@
  * that follows from it is done. With its end comes how each step did, so that it can be shown and run again when the runs of
  * the steps are forgotten.
  */
-import type { FlowStepView } from '../views/run-view.ts';
+import type { FlowStepView, ItemsView } from '../views/run-view.ts';
 import type { FailureReason, StopReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
+import type { NotedItems } from './taken-items.ts';
 
 export interface FlowNote {
   /** When it began, wall time. */
@@ -23,6 +24,10 @@ export interface FlowNote {
   again?: string;
   /** Steps that it takes over, and the runs that have their results: no step that has a run of its own. */
   took?: Record<string, string>;
+  /** Items that it takes over of steps with a list, and the runs that have their results. By the name of the step. */
+  items?: Record<string, { readonly size: number; readonly from: readonly NotedItems[] }>;
+  /** How many results of a step were not kept any more when it was asked for, so that they are made anew. By the name of the step. */
+  forgotten?: Record<string, number>;
   /** As a sentence, once it is over. */
   end?: string;
   steps?: readonly NotedStep[];
@@ -37,7 +42,9 @@ export interface NotedStep {
   readonly detail?: string;
   readonly began?: number;
   readonly ended?: number;
-  readonly items?: { readonly size: number; readonly succeeded: number; readonly failed: number };
+  readonly items?: ItemsView;
+  /** Which items of its list succeeded; left out: all, with runs of this run of the flow, if the step did. */
+  readonly from?: readonly NotedItems[];
   readonly after?: readonly string[];
   readonly each?: number;
 }
@@ -57,7 +64,7 @@ export function noteText(note: FlowNote): string {
   return JSON.stringify(note);
 }
 
-export function viewOfNoted(noted: NotedStep): FlowStepView {
+export function viewOfNoted(noted: NotedStep, forgotten: FlowNote['forgotten']): FlowStepView {
   return {
     step: noted.step,
     dependsOn: noted.after ?? [],
@@ -69,6 +76,7 @@ export function viewOfNoted(noted: NotedStep): FlowStepView {
     startedAtMs: noted.began ?? null,
     endedAtMs: noted.ended ?? null,
     items: noted.items ?? null,
+    forgotten: forgotten?.[noted.step] ?? 0,
   };
 }
 
@@ -85,5 +93,6 @@ export function viewOfGraph(graph: FlowGraph): FlowStepView[] {
     startedAtMs: null,
     endedAtMs: null,
     items: null,
+    forgotten: 0,
   }));
 }

@@ -25,13 +25,15 @@ import {
   type StopReason,
 } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
-import { type ListCounts, ListSteps } from './list-steps.ts';
+import { type ItemSet, type ListCounts, ListSteps } from './list-steps.ts';
 import { isStepOver, type StepState } from './step-states.ts';
 import { type StepEnding, StepTable } from './step-table.ts';
 
 export interface FlowRunOptions {
   /** Step → where its result of an earlier run of the flow is: such a step is not run again. */
   readonly takenOver?: ReadonlyMap<number, string>;
+  /** Step → items of its list that are not run again either. */
+  readonly takenItems?: ReadonlyMap<number, ItemSet>;
   /** It was being stopped when the daemon before ended. */
   readonly stopping?: StopReason | null;
   /** Steps that were at work when its timeout came. */
@@ -41,9 +43,10 @@ export interface FlowRunOptions {
 export class FlowRun {
   readonly graph: FlowGraph;
   readonly #steps: StepTable;
-  /** Null while no step has a list in work. */
+  /** Null while no step has a list. */
   #lists: ListSteps | null = null;
   #stopping: StopReason | null;
+  readonly #takenItems: ReadonlyMap<number, ItemSet> | null;
   /** Steps that were at work when the timeout came: what comes of them came too late. Null: it has not come. */
   #late: Set<number> | null;
   #end: FlowEnd | null = null;
@@ -53,9 +56,10 @@ export class FlowRun {
   #sweeping = false;
   #effects: FlowEffect[] = [];
 
-  constructor(graph: FlowGraph, { takenOver, stopping = null, late }: FlowRunOptions = {}) {
+  constructor(graph: FlowGraph, { takenOver, takenItems, stopping = null, late }: FlowRunOptions = {}) {
     this.graph = graph;
     this.#steps = new StepTable(graph);
+    this.#takenItems = takenItems ?? null;
     this.#stopping = stopping;
     this.#late = late === undefined ? null : new Set(late);
     for (const [step, result] of takenOver ?? []) {
@@ -89,7 +93,7 @@ export class FlowRun {
     return this.#steps.resultOf(step);
   }
 
-  /** Null: the step has no list in work. */
+  /** Null: the step has no list, or it is not known yet. */
   itemsOf(step: number): ListCounts | null {
     return this.#lists?.countsOf(step) ?? null;
   }
@@ -141,7 +145,6 @@ export class FlowRun {
     this.#effects = [];
     if (this.#steps.left > 0 || this.#end !== null) return effects;
     this.#end = endOfFlow(this.graph, this);
-    this.#lists = null;
     effects.push({ kind: 'over', end: this.#end });
     return effects;
   }
@@ -234,6 +237,7 @@ export class FlowRun {
       start: (step) => this.#start(step),
       stopping: () => this.#stopping,
       isLate: (step) => this.#isLate(step),
+      takenItems: (step) => this.#takenItems?.get(step),
     });
     return this.#lists;
   }

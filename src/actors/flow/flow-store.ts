@@ -8,7 +8,8 @@ import type { RunView } from '../views/run-view.ts';
 
 export interface FlowStore {
   steps(place: StepsPlace): Promise<StoreMessages['flow-steps']['reply']>;
-  results(runs: readonly string[]): Promise<readonly (string | null)[]>;
+  /** With `mostLength` no more of them than so many characters together, and the one that is beyond. */
+  results(runs: readonly string[], mostLength?: number): Promise<readonly (string | null)[]>;
   /** Those whose result is kept. */
   kept(runs: readonly string[]): Promise<readonly string[]>;
   list(filter: RunFilter): Promise<readonly RunView[]>;
@@ -39,6 +40,9 @@ export async function resultsOf(
   return found;
 }
 
+/** Runs of one question. */
+const AT_ONCE = 1000;
+
 /** Those of the runs whose result is kept; none of the results comes here. */
 export async function keptOf(
   runs: readonly string[],
@@ -52,7 +56,9 @@ export async function keptOf(
     if (live === null) asked.push(run);
     else if (live.past?.result != null) kept.add(run);
   }
-  if (asked.length > 0) for (const run of await store.kept(asked)) kept.add(run);
+  for (let from = 0; from < asked.length; from += AT_ONCE) {
+    for (const run of await store.kept(asked.slice(from, from + AT_ONCE))) kept.add(run);
+  }
   return kept;
 }
 

@@ -3,6 +3,7 @@
  * stage holds what may run side by side. As a graph for Graphviz and Mermaid. Names and texts are escaped for each. Pure.
  */
 import { printable } from '../kernel/index.ts';
+import type { ItemsView } from '../views/run-view.ts';
 import type { FlowEnd, StepReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import type { FlowRun } from './flow-run.ts';
@@ -18,7 +19,11 @@ export interface StepShown {
   readonly detail: string | null;
   /** Null: it has not begun. */
   readonly durationMs: number | null;
-  readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+  readonly items: Omit<ItemsView, 'takenOver'> | null;
+  /** Of the items that succeeded: in an earlier run of the flow. */
+  readonly takenOver?: number;
+  /** Results that are made anew, as they were not kept any more. */
+  readonly forgotten?: number;
 }
 
 type ReasonShown = Pick<StepShown, 'reason' | 'cause' | 'detail'>;
@@ -165,11 +170,20 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
   const shown = steps?.[step];
   if (shown?.items != null) {
     const { size, succeeded, failed } = shown.items;
-    notes.push(`${succeeded} of ${size} items${failed === 0 ? '' : `, ${failed} failed`}`);
+    const { takenOver = 0 } = shown;
+    const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
+    notes.push(`${succeeded} of ${size} items${before}${failed === 0 ? '' : `, ${failed} failed`}`);
   } else if (each !== null) notes.push(`each, ${each.concurrency} at a time`);
+  if ((shown?.forgotten ?? 0) > 0) notes.push(forgottenText(shown!.forgotten!));
   const reason = shown === undefined ? '' : stepReasonText(shown, graph);
   if (reason !== '') notes.push(reason);
   return notes.join('  · ');
+}
+
+/** Why what had succeeded is done once more. */
+function forgottenText(results: number): string {
+  const what = results === 1 ? 'a result was forgotten and is' : `${results} results were forgotten and are`;
+  return `${what} made anew`;
 }
 
 function upstreamText(graph: FlowGraph, ups: readonly number[]): string {

@@ -22,6 +22,7 @@ import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import type { FlowView, RunView } from '../views/run-view.ts';
 import type { FlowCountsView } from '../views/runtime-view.ts';
+import { again } from './again.ts';
 import { type CompiledFlow, compileFlow } from './compile-flow.ts';
 import { FlowBytes } from './flow-bytes.ts';
 import { FlowCounts } from './flow-counts.ts';
@@ -37,7 +38,7 @@ import {
 } from './flow-events.ts';
 import { errorOfEnd, type FlowFailure, failureInput } from './flow-failure.ts';
 import { noteText, parseNote } from './flow-note.ts';
-import { again, shown } from './flow-questions.ts';
+import { shown } from './flow-questions.ts';
 import { FlowRun } from './flow-run.ts';
 import type { FlowStore } from './flow-store.ts';
 import { flowEndReason, flowEndText } from './flow-text.ts';
@@ -45,6 +46,7 @@ import { Guards } from './guards.ts';
 import { failureRunId, firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
 import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
+import type { TakenItems } from './taken-items.ts';
 
 export interface FlowsOptions {
   readonly clock: Clock;
@@ -231,7 +233,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     try {
       const { runs, store, clock } = this.#options;
       const view = await this.#look(body.run);
-      const { task, payload, dueAtMs, takenOver } = await again(body, view, {
+      const { task, payload, dueAtMs, takenOver, forgotten } = await again(body, view, {
         flows: this.#flows,
         store,
         steps: this.#steps,
@@ -239,7 +241,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       // One that was cancelled before its time does not wait for it.
       const standsForMs = Math.min(dueAtMs, clock.wallMs());
       const trigger = { task, payload, force: false, wait: false, dueAtMs: standsForMs };
-      runs.trigger(trigger, answer, takenOver);
+      const withForgotten: Answer = {
+        ok: (value) => answer.ok({ ...(value as object), forgotten }),
+        fail: (error) => answer.fail(error),
+      };
+      runs.trigger(trigger, withForgotten, takenOver);
     } catch (error) {
       answer.fail(error);
     }
@@ -393,7 +399,17 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       this.#keep(live);
     }
     const late = note.late?.map((step) => graph.indexOf(step));
-    return new FlowRun(graph, { takenOver, stopping: note.stop ?? null, late });
+    const takenItems = new Map<number, TakenItems>();
+    const before = live.note.items;
+    for (const step of Array.from(graph.order)) {
+      const items = takenOver.has(step) ? undefined : live.takenItems(step);
+      const isAsBefore = graph.upstreamOf(step).every((up) => takenOver.has(up));
+      if (items === undefined) continue;
+      if (isAsBefore) takenItems.set(step, items);
+      else live.forgetItems(step);
+    }
+    if (live.note.items !== before) this.#keep(live);
+    return new FlowRun(graph, { takenOver, takenItems, stopping: note.stop ?? null, late });
   }
 
   #stop(id: string, reason: StopReason): void {

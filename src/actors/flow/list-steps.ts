@@ -25,11 +25,18 @@ export interface ListStepsPorts {
   readonly stopping: () => StopReason | null;
   /** It was at work when the timeout of the flow came. */
   readonly isLate: (step: number) => boolean;
+  readonly takenItems: (step: number) => ItemSet | undefined;
 }
 
 type ItemEnding = Exclude<FlowEvent, { kind: 'stop' | 'listed' | 'began' }>;
 
-export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'failed'>;
+export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'taken' | 'failed' | 'succeededBy'>;
+
+/** Items that are taken over from an earlier run of the flow. */
+export interface ItemSet {
+  readonly size: number;
+  has(item: number): boolean;
+}
 
 const NOT_OVER = { reason: null, detail: null } as const;
 
@@ -37,6 +44,7 @@ export class ListSteps {
   readonly #graph: FlowGraph;
   readonly #steps: StepTable;
   readonly #ports: ListStepsPorts;
+  /** Also of steps that are over. */
   readonly #fans = new Map<number, FanOut>();
 
   constructor(graph: FlowGraph, steps: StepTable, ports: ListStepsPorts) {
@@ -107,11 +115,12 @@ export class ListSteps {
   /** Of a flow run of before, or one whose `listed` was lost; those of its items that have a run are active. */
   #takeUp(step: number, seen: SeenRuns): FanOut | null {
     const { reason, detail } = seen.run(step, null) ?? NOT_OVER;
+    const items = seen.items(step);
     if (reason !== null) {
       this.take({ kind: 'failed', step, item: null, reason, detail });
+      if (reason === 'item-failed' && items !== null) this.#fans.set(step, this.#pastFan(step, items, seen));
       return null;
     }
-    const items = seen.items(step);
     if (items === null) {
       this.#ports.start(step);
       return null;
@@ -129,9 +138,31 @@ export class ListSteps {
       this.#over({ step, state: 'failed', reason: 'no-input' });
       return null;
     }
-    const fan = new FanOut(items, each);
+    const fan = this.#newFan(step, items, each);
     this.#fans.set(step, fan);
     this.#steps.move(step, 'running');
+    return fan;
+  }
+
+  /** Of another list nothing is taken over. */
+  #newFan(step: number, items: number, each: EachItem): FanOut {
+    const fan = new FanOut(items, each);
+    const taken = this.#ports.takenItems(step);
+    if (taken?.size !== items) return fan;
+    for (let item = 0; item < items; item++) if (taken.has(item)) fan.take(item);
+    return fan;
+  }
+
+  /** Of a step that is over: which of its items succeeded. */
+  #pastFan(step: number, items: number, seen: SeenRuns): FanOut {
+    const fan = this.#newFan(step, items, this.#graph.steps[step]!.each!);
+    for (let item = 0; item < items; item++) {
+      const run = seen.run(step, item);
+      if (run === null || fan.succeededBy(item) !== null) continue;
+      fan.adopt(item);
+      fan.end(item, run.state === 'success' ? 'success' : 'failed', run.detail);
+    }
+    fan.close();
     return fan;
   }
 
@@ -169,7 +200,6 @@ export class ListSteps {
   }
 
   #over(ending: StepEnding): void {
-    this.#fans.delete(ending.step);
     this.#ports.over(ending);
   }
 }

@@ -3,18 +3,22 @@ import type { TimerHandle } from '../delay/index.ts';
 import type { ExecuteOrder } from '../execution.ts';
 import type { StoredStep } from '../records.ts';
 import type { FlowedRun } from '../runs/index.ts';
-import type { FlowStepView } from '../views/run-view.ts';
+import type { FlowStepView, ItemsView } from '../views/run-view.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { FirstError } from './first-error.ts';
 import { type FlowBytes, LiveFlowBytes } from './flow-bytes.ts';
 import type { FlowPlace, SeenRuns } from './flow-events.ts';
 import type { FlowNote, NotedStep } from './flow-note.ts';
 import type { FlowRun } from './flow-run.ts';
+import type { ItemRuns } from './item-results.ts';
+import type { ListCounts } from './list-steps.ts';
 import type { StepResults } from './step-results.ts';
+import { itemRunId, type NotedItems, notedItems, TakenItems } from './taken-items.ts';
 
 /** `daily_report@2026-12-24T18:00:00Z/pull_order`, and of an item `…/pull_order[3]`: a second start is the same run. */
 export function stepRunId(flow: string, step: string, item: number | null = null): string {
-  return item === null ? `${flow}/${step}` : `${flow}/${step}[${item}]`;
+  const run = `${flow}/${step}`;
+  return item === null ? run : itemRunId(run, item);
 }
 
 /** Of what runs when the flow has failed: no step has this name. */
@@ -66,6 +70,8 @@ export class LiveFlow {
   /** By step: what is being read for all of its runs, or could not be. */
   readonly reading = new Map<number, Promise<void>>();
   readonly #reads = new Map<number, StepRead>();
+  /** By step: items of its list that are taken over. */
+  readonly #taken = new Map<number, TakenItems>();
   /**
    * Steps whose run is there before their turn: the config of now has put others before them. They have begun, so they go on;
    * what came of them counts when their turn comes, and no second run is made.
@@ -160,6 +166,54 @@ export class LiveFlow {
     return this.run?.resultOf(step) ?? stepRunId(this.id, this.flow.graph.nameOf(step));
   }
 
+  /** Items of the list of a step that are taken over, as it was noted; undefined: there are none. */
+  takenItems(step: number): TakenItems | undefined {
+    const noted = this.note.items?.[this.flow.graph.nameOf(step)];
+    if (noted === undefined || this.flow.graph.steps[step]!.each === null) return undefined;
+    let taken = this.#taken.get(step);
+    if (taken === undefined) {
+      taken = new TakenItems(noted.size, noted.from);
+      this.#taken.set(step, taken);
+    }
+    return taken;
+  }
+
+  /** They are of a list that is made anew. */
+  forgetItems(step: number): void {
+    const { [this.flow.graph.nameOf(step)]: _, ...others } = this.note.items ?? {};
+    this.note.items = others;
+    this.#taken.delete(step);
+  }
+
+  /** Where the results of the items of a step are; null: it has no list, or that was never known. */
+  itemRunsOf(step: number): ItemRuns | null {
+    const fan = this.run?.itemsOf(step) ?? null;
+    const taken = this.takenItems(step);
+    if (fan === null) {
+      if (taken === undefined || this.run?.reasonOf(step) !== 'taken-over') return null;
+      return { size: taken.size, runOf: (item) => taken.runOf(item) };
+    }
+    const runOf = (item: number): string | null => {
+      const by = fan.succeededBy(item);
+      if (by === null) return null;
+      return by === 'taken' ? taken!.runOf(item) : this.idOf({ step, item });
+    };
+    return { size: fan.size, runOf };
+  }
+
+  /** Null: it has no list. Else which items of it have succeeded, in this run of the flow or in earlier ones. */
+  #itemsDone(step: number): readonly NotedItems[] | null {
+    const fan = this.run?.itemsOf(step) ?? null;
+    const taken = this.takenItems(step);
+    if (fan === null) return taken?.noted() ?? null;
+    const own = notedItems(
+      this.idOf({ step, item: null }),
+      fan.size,
+      (item) => fan.succeededBy(item) === 'own',
+    );
+    return fan.taken === 0 ? own : [...taken!.noted(), ...own];
+  }
+
   saw(place: FlowPlace, { state, past }: Pick<FlowedRun, 'state' | 'past'>): void {
     if (past === null) return;
     const { error, endedAtMs } = past;
@@ -196,13 +250,14 @@ export class LiveFlow {
         detail: run.detailOf(step),
         startedAtMs: began === 0 ? null : began,
         endedAtMs: reason === null || ended === 0 ? null : ended,
-        items: items === null ? null : { size: items.size, succeeded: items.succeeded, failed: items.failed },
+        items: items === null ? null : itemsView(items),
+        forgotten: this.note.forgotten?.[task] ?? 0,
       };
     });
   }
 
   notedSteps(): NotedStep[] {
-    return this.stepViews().map((view) => ({
+    return this.stepViews().map((view, step) => ({
       step: view.step,
       state: view.state,
       reason: view.reason ?? '',
@@ -212,6 +267,8 @@ export class LiveFlow {
       ...(view.endedAtMs === null ? {} : { ended: view.endedAtMs }),
       ...(view.dependsOn.length === 0 ? {} : { after: view.dependsOn }),
       ...(view.each === null ? {} : { each: view.each }),
+      ...(view.items === null ? {} : { items: view.items }),
+      ...fromOf(this.#itemsDone(step), view),
     }));
   }
 
@@ -223,4 +280,14 @@ export class LiveFlow {
     this.#indexes ??= new Map(this.flow.graph.steps.map(({ task }, index) => [task, index]));
     return this.#indexes.get(name);
   }
+}
+
+function itemsView({ size, succeeded, failed, taken }: ListCounts): ItemsView {
+  return { size, succeeded, failed, ...(taken === 0 ? {} : { takenOver: taken }) };
+}
+
+/** Nothing where it follows from the state: most lists are done as a whole, by one run of the flow. */
+function fromOf(done: readonly NotedItems[] | null, { state, items }: FlowStepView): Pick<NotedStep, 'from'> {
+  const follows = state === 'success' && items !== null && items.takenOver === undefined;
+  return done === null || follows ? {} : { from: done };
 }

@@ -4,11 +4,14 @@ import { ColibriError } from '../kernel/errors.ts';
 import type { RerunChoice } from '../protocol.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import type { StepState } from './step-states.ts';
+import type { TakenItems } from './taken-items.ts';
 
 export interface EarlierStep {
   readonly state: StepState;
   /** Where its result is. */
   readonly result: string;
+  /** Of its list, those that succeeded; null: it had none, or that is not known. */
+  readonly items?: TakenItems | null;
 }
 
 /**
@@ -37,6 +40,26 @@ export function stepsTakenOver(
     );
   }
   return takenOver;
+}
+
+/**
+ * Step of the graph → items of its list that are not run again: of a step that runs again, is not the one that was named, and
+ * whose list is the same as then, as all before it is taken over.
+ */
+export function itemsTakenOver(
+  graph: FlowGraph,
+  earlier: ReadonlyMap<string, EarlierStep>,
+  { choice, takenOver }: { readonly choice: RerunChoice; readonly takenOver: ReadonlyMap<number, string> },
+): ReadonlyMap<number, TakenItems> {
+  const items = new Map<number, TakenItems>();
+  if (choice.kind === 'whole') return items;
+  for (const [step, { task, each }] of graph.steps.entries()) {
+    const found = earlier.get(task)?.items ?? null;
+    if (found === null || found.count === 0 || each === null || takenOver.has(step)) continue;
+    if (choice.kind === 'step' && choice.step === task) continue;
+    if (graph.upstreamOf(step).every((up) => takenOver.has(up))) items.set(step, found);
+  }
+  return items;
 }
 
 function stepNamed(graph: FlowGraph, name: string): number {

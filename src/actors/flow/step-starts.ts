@@ -10,8 +10,9 @@ import { Ring } from '../kernel/index.ts';
 import type { StepRuns } from '../runs/index.ts';
 import type { FlowEvent, FlowPlace } from './flow-events.ts';
 import type { FlowStore } from './flow-store.ts';
+import type { ItemRuns } from './item-results.ts';
 import type { LiveFlow } from './live-flow.ts';
-import { gatherResults, NO_RESULTS, type StepResults } from './step-results.ts';
+import { gatherResults, NO_RESULTS, type ResultsWanted, type StepResults } from './step-results.ts';
 import { fillTemplate, listOf, sourcesOf, type TemplateValues } from './templates.ts';
 
 export interface StepStartsOptions {
@@ -125,8 +126,8 @@ export class StepStarts {
     const { input, list } = live.flow.steps[step]!;
     try {
       const items = list === null ? null : (live.readOf(step).items ?? (await this.#items(live, step)));
-      const wanted = { sources: sourcesOf(input!), list: null, runOf: runsOf(live), store, steps };
-      const results = await gatherResults(wanted);
+      const wanted = { ...placesOf(live, step), store, steps };
+      const results = await gatherResults({ ...wanted, sources: sourcesOf(input!), list: null });
       if (live.reading.has(step)) live.keepRead(step, { items, results });
     } catch (error) {
       if (!isInputFault(error)) live.reading.delete(step);
@@ -137,8 +138,8 @@ export class StepStarts {
   async #items(live: LiveFlow, step: number): Promise<readonly unknown[]> {
     const { store, steps } = this.#options;
     const list = live.flow.steps[step]!.list!;
-    const results = await gatherResults({ sources: [], list, runOf: runsOf(live), store, steps });
-    return listOf(list, valuesOf(live, results));
+    const results = await gatherResults({ ...placesOf(live, step), sources: [], list, store, steps });
+    return listOf(list, { ...valuesOf(live, results, step), mayLack: false });
   }
 
   #make({ live, place }: Waiting): void {
@@ -157,12 +158,31 @@ export class StepStarts {
   }
 }
 
-/** What was not as expected does not flow on, nor what is left of a failure. */
-function runsOf(live: LiveFlow): (step: string) => string | null {
-  return (name) => {
-    const step = live.flow.graph.indexOf(name);
-    return live.run?.stateOf(step) === 'success' ? live.resultRunOf(step) : null;
+/**
+ * What was not as expected does not flow on, nor what is left of a failure; but to a step that runs all the same, a list has
+ * the results of those items that succeeded.
+ */
+export function placesOf(live: LiveFlow, forStep: number | null): Pick<ResultsWanted, 'runOf' | 'itemsOf'> {
+  const { graph } = live.flow;
+  const itemsOf = (name: string): ItemRuns | null => {
+    const step = graph.indexOf(name);
+    if (step < 0 || graph.steps[step]!.each === null) return null;
+    return mayLack(live, forStep) || live.run?.stateOf(step) === 'success' ? live.itemRunsOf(step) : null;
   };
+  return {
+    runOf: (name) => {
+      const step = graph.indexOf(name);
+      if (step >= 0 && graph.steps[step]!.each !== null)
+        return itemsOf(name) === null ? null : live.idOf({ step, item: null });
+      return live.run?.stateOf(step) === 'success' ? live.resultRunOf(step) : null;
+    },
+    itemsOf,
+  };
+}
+
+/** It runs whether those before it succeeded or not. */
+function mayLack({ flow }: LiveFlow, step: number | null): boolean {
+  return step !== null && flow.graph.steps[step]!.onUpstreamFailure === 'run';
 }
 
 /** All that the inputs of its runs are made of is here. */
@@ -176,22 +196,26 @@ function isRead(live: LiveFlow, step: number): boolean {
 function inputOf(live: LiveFlow, { step, item }: FlowPlace): string | null {
   const { input } = live.flow.steps[step]!;
   if (input === null) return null;
-  const mayLack = live.flow.graph.steps[step]!.onUpstreamFailure === 'run';
   const { items, results } = live.readOf(step);
-  const values = valuesOf(live, results ?? NO_RESULTS, mayLack);
+  const values = valuesOf(live, results ?? NO_RESULTS, step);
   if (item === null || items === null) return fillTemplate(input, values);
   return fillTemplate(input, { ...values, item: items[item] });
 }
 
-export function valuesOf(live: LiveFlow, { values, parts }: StepResults, mayLack = false): TemplateValues {
+/** `forStep`: whose templates are filled; null: those of no step, which may name no results. */
+export function valuesOf(
+  live: LiveFlow,
+  { values, parts }: StepResults,
+  forStep: number | null = null,
+): TemplateValues {
   const { name } = live.flow;
-  const runOf = runsOf(live);
+  const { runOf } = placesOf(live, forStep);
   return {
     get payload() {
       return live.payload;
     },
     flow: { name, run: live.id, due: live.due },
-    mayLack,
+    mayLack: mayLack(live, forStep),
     resultOf: (step) => values.get(runOf(step) ?? ''),
     runOf,
     partOf: (source) => parts.get(source),

@@ -241,7 +241,7 @@ function runOf(source: Extract<ValueSource, { kind: 'run' }>, values: TemplateVa
 }
 
 /** The step has succeeded, so it is no step without a result. */
-function forgotten(step: string): ColibriError {
+export function forgotten(step: string): ColibriError {
   return new ColibriError(
     'input-invalid',
     `expected the result of step ${step}, got one that is forgotten; run the flow again from there, or ${KEEP_MORE}`,
@@ -280,7 +280,7 @@ export function sourceText(source: ValueSource): string {
   }
 }
 
-function tooLong(): ColibriError {
+export function tooLong(): ColibriError {
   return new ColibriError(
     'input-invalid',
     `expected at most ${MAX_FILLED_LENGTH} characters of data in an input, got more; pass a path in place of data`,

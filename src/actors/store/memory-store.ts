@@ -19,6 +19,7 @@ import {
   type Store,
   type StoreAbilities,
   type StoreUsage,
+  textsUpTo,
 } from './store.ts';
 
 /** What users did: the last ones. */
@@ -119,8 +120,8 @@ export class MemoryStore implements Store {
     return { steps, next: left.length === 0 ? null : { flows: left, after: 0 } };
   }
 
-  results(runs: readonly string[]): readonly (string | null)[] {
-    return runs.map((run) => this.show(run)?.result ?? null);
+  results(runs: readonly string[], mostLength?: number): readonly (string | null)[] {
+    return textsUpTo(runs, (run) => this.show(run)?.result ?? null, mostLength);
   }
 
   keptResults(runs: readonly string[]): readonly string[] {

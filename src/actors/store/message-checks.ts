@@ -14,7 +14,10 @@ export const storeChecks: { readonly [K in keyof StoreMessages]?: (body: unknown
     typeof body.after.position === 'number',
   'delayed-run': (body) => isObject(body) && typeof body.run === 'string',
   'flow-steps': (body) => isObject(body) && areTexts(body.flows) && typeof body.after === 'number',
-  results: (body) => isObject(body) && areTexts(body.runs),
+  results: (body) =>
+    isObject(body) &&
+    areTexts(body.runs) &&
+    (body.mostLength === undefined || typeof body.mostLength === 'number'),
   'kept-results': (body) => isObject(body) && areTexts(body.runs),
   'result-part': (body) => isObject(body) && typeof body.file === 'string' && Array.isArray(body.path),
   'judge-result': (body) => isObject(body) && typeof body.file === 'string' && isObject(body.expectation),

@@ -147,8 +147,10 @@ class StoreBehaviour implements Behaviour<StoreMessages> {
         return answer.ok(store.letters(envelope.body.after));
       case 'flow-steps':
         return answer.ok(store.flowSteps(envelope.body));
-      case 'results':
-        return answer.ok({ results: store.results(envelope.body.runs) });
+      case 'results': {
+        const { runs, mostLength } = envelope.body;
+        return answer.ok({ results: store.results(runs, mostLength) });
+      }
       case 'kept-results':
         return answer.ok({ runs: store.keptResults(envelope.body.runs) });
       case 'result-part':

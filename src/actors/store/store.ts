@@ -36,7 +36,8 @@ export interface Store {
   delayedRun(run: string): StoredRun | null;
   letters(after: number): StoreMessages['letters']['reply'];
   flowSteps(place: StepsPlace): StoreMessages['flow-steps']['reply'];
-  results(runs: readonly string[]): readonly (string | null)[];
+  /** Up to the first that makes them longer together than `mostLength`. */
+  results(runs: readonly string[], mostLength?: number): readonly (string | null)[];
   /** Those whose result is kept. */
   keptResults(runs: readonly string[]): readonly string[];
   mount(body: StoreMessages['mount']['body']): readonly number[];
@@ -56,6 +57,23 @@ export interface Store {
   rest(): void;
   /** Idempotent. */
   close(): void;
+}
+
+/** Results one by one, to the first that is too much. */
+export function textsUpTo(
+  runs: readonly string[],
+  resultOf: (run: string) => string | null,
+  mostLength = Number.POSITIVE_INFINITY,
+): readonly (string | null)[] {
+  const texts: (string | null)[] = [];
+  let length = 0;
+  for (const run of runs) {
+    const text = resultOf(run);
+    texts.push(text);
+    length += text?.length ?? 0;
+    if (length > mostLength) break;
+  }
+  return texts;
 }
 
 /** Runs of steps in one answer, about. */

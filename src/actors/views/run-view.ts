@@ -53,7 +53,25 @@ export interface FlowStepView {
   readonly detail: string | null;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  readonly items: { readonly size: number; readonly succeeded: number; readonly failed: number } | null;
+  /** Null: it has no list, or that is not known yet. */
+  readonly items: ItemsView | null;
+  /** Results of it that were not kept any more when the flow was run again: they are made anew. */
+  readonly forgotten: number;
+}
+
+export interface ItemsView {
+  readonly size: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Of those that succeeded: in an earlier run of the flow. */
+  readonly takenOver?: number;
+}
+
+/** What a flow that is run again does once more although it had succeeded: its result is not kept any more. */
+export interface ForgottenResults {
+  readonly step: string;
+  /** Of a step with a list, how many of its items; else 1. */
+  readonly results: number;
 }
 
 /** The run of a flow with its steps; null: what they were is not known. */

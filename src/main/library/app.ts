@@ -22,7 +22,7 @@ import { AppConfig, type WrittenFlow } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
 import { type AppRun, appRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
 import type { DefineTask } from './define-task.ts';
-import type { FlowOptions, FlowStep, RerunOptions } from './flow-options.ts';
+import type { FlowOptions, FlowStep, RerunFlow, RerunOptions } from './flow-options.ts';
 import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './handles.ts';
 import { type AppEvents, Listeners } from './listeners.ts';
 import { readResult } from './read-result.ts';
@@ -202,10 +202,10 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Runs a flow again whose run is over: a new run, which takes over the results of the steps that do not run again. Rejects
-   * as a trigger does, and with `no-such-run`, `usage`.
+   * Runs a flow again whose run is over: a new run, which takes over the results of the steps, and of the items of lists, that do
+   * not run again. Rejects as a trigger does, and with `no-such-run`, `usage`.
    */
-  async rerun(run: string, { from, failed }: RerunOptions = {}): Promise<{ readonly id: string }> {
+  async rerun(run: string, { from, failed }: RerunOptions = {}): Promise<RerunFlow> {
     if (from !== undefined && failed === true) {
       throw new ColibriError('usage', 'rerun: expected either from or failed, got both');
     }
@@ -215,7 +215,12 @@ export class App implements AsyncDisposable {
     const id = runId(run);
     const { runs } = this.#running();
     try {
-      return { id: (await runs.ask('flow-rerun', { run: id, choice }, { timeoutMs: null })).run };
+      const { run: again, forgotten } = await runs.ask(
+        'flow-rerun',
+        { run: id, choice },
+        { timeoutMs: null },
+      );
+      return { id: again, forgotten };
     } catch (error) {
       throw fromHere(error);
     }

@@ -4,6 +4,7 @@
  */
 import type { RawExpectation } from '../../actors/flow/index.ts';
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
+import type { ForgottenResults } from '../../actors/views/run-view.ts';
 import type { HandlerContext } from '../../workers/handler.ts';
 import type { RawFlow, RawStep } from '../config/index.ts';
 import type { EndedRun } from './app-run.ts';
@@ -87,4 +88,12 @@ export interface RerunOptions {
   readonly from?: AnyTask | undefined;
   /** What did not succeed. */
   readonly failed?: boolean | undefined;
+}
+
+/** A flow that runs again. */
+export interface RerunFlow {
+  /** Of the new run. */
+  readonly id: string;
+  /** What had succeeded and runs again all the same, as its results are wanted and not kept any more. */
+  readonly forgotten: readonly ForgottenResults[];
 }

@@ -9,6 +9,7 @@ export type {
   EachItemOf,
   FlowOptions,
   FlowStep,
+  RerunFlow,
   RerunOptions,
   ResultOf,
   StepContext,

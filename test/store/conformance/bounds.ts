@@ -56,6 +56,14 @@ export const boundsCases: Cases = {
     );
   },
 
+  'results are given up to the first that is too much together': (open) => {
+    const { store, feed } = open();
+    for (const run of ['a@1', 'a@2', 'a@3']) feed.record([begin(run), end(run, { result: '"12345678"' })]);
+    const runs = ['a@1', 'none', 'a@2', 'a@3'];
+    const lengths = [undefined, 30, 19, 10, 0].map((most) => store.results(runs, most).length);
+    assert.deepEqual(lengths, [4, 4, 3, 3, 1]);
+  },
+
   'dead letters are kept beside the bound in number, until they are dropped': (open) => {
     const { store, feed } = open({ runs: 2 });
     const names = () =>

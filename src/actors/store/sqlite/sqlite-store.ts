@@ -8,7 +8,15 @@ import { ColibriError, toErrorData } from '../../kernel/errors.ts';
 import type { DelayedPlace, RunFilter, StepsPlace, StoreMessages, StoreOpening } from '../../protocol.ts';
 import type { AuditEntry, LastEnd, RecordBatch, StoredRun, StoredStep } from '../../records.ts';
 import type { RunView } from '../../views/run-view.ts';
-import { Appended, type Retention, STEPS_PAGE, type Store, StoreTrouble, type StoreUsage } from '../store.ts';
+import {
+  Appended,
+  type Retention,
+  STEPS_PAGE,
+  type Store,
+  StoreTrouble,
+  type StoreUsage,
+  textsUpTo,
+} from '../store.ts';
 import { applyEvent, type Connection } from './apply-event.ts';
 import { backUp } from './backup.ts';
 import { JournalBounds } from './bounds.ts';
@@ -174,9 +182,9 @@ export class SqliteStore implements Store {
     });
   }
 
-  results(runs: readonly string[]): readonly (string | null)[] {
+  results(runs: readonly string[], mostLength?: number): readonly (string | null)[] {
     return this.#asked(({ statements }) =>
-      runs.map((run) => (statements.result.get(run)?.result ?? null) as string | null),
+      textsUpTo(runs, (run) => (statements.result.get(run)?.result ?? null) as string | null, mostLength),
     );
   }
 

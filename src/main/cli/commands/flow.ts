@@ -92,8 +92,9 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
     const body = from !== null ? { from } : args.on('failed') ? { failed: true } : {};
     const client = await context.client();
     const path = `/flows/${encodeURIComponent(run)}/rerun`;
-    const document = (await client.post(path, { body, timeoutMs: null })) as { run: string };
+    const document = (await client.post(path, { body, timeoutMs: null })) as RerunDocument;
     context.show(document, (answer) => `${answer.run}\n`);
+    if (!context.json) for (const one of document.forgotten) context.io.stderr.write(forgottenLine(one));
     return ExitCode.Done;
   },
 
@@ -105,6 +106,17 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
     return ExitCode.Done;
   },
 };
+
+interface RerunDocument {
+  readonly run: string;
+  readonly forgotten: readonly { readonly step: string; readonly results: number }[];
+}
+
+/** What runs again although it had succeeded: not to be looked for in a list that scripts take. */
+function forgottenLine({ step, results }: RerunDocument['forgotten'][number]): string {
+  const what = results === 1 ? 'a result was forgotten and is' : `${results} results were forgotten and are`;
+  return `${step}: ${what} made anew\n`;
+}
 
 async function print(context: CommandContext, document: unknown, drawn: DrawnFlow): Promise<number> {
   const part = await context.deps.loadFlows();

@@ -39,6 +39,8 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
       detail: step.detail,
       durationMs: durationOf(step, nowMs),
       items: step.items,
+      takenOver: step.items?.taken_over ?? 0,
+      forgotten: step.forgotten,
     })),
   };
 }
