@@ -138,3 +138,34 @@ test('a step is told by which run the result is, also of an earlier run of the f
   assert.equal(rig.pool.taken.at(-1)?.input, `{"by":"${run}/pull"}`);
   assert.equal(rig.asked, 0, 'neither for the choice of what is taken over, nor for the input');
 });
+
+test('what functions ask for is read once for all items of a step, and counted until it is over', async (t) => {
+  const rig = rigOf(t, INPUTS['their item alone'].with, { file: null });
+  const run = await listed(rig, 30);
+  let reads = 0;
+  const ask = (item: number, what: string) =>
+    rig.flows.reads.once(`${run}/one[${item}]`, what, async () => {
+      reads++;
+      return JSON.stringify('z'.repeat(50_000));
+    });
+  const before = rig.flows.heldBytes;
+  let items = 0;
+  while (!rig.held.includes('end')) {
+    for (const one of rig.held) {
+      for (const what of ['result of a', 'input of f']) await ask(Number(/\[(\d+)\]/.exec(one)![1]), what);
+      items++;
+      rig.finish(`${run}/${one}`);
+    }
+    const held = rig.flows.heldBytes - before;
+    assert.ok(held > 100_000 && held < 110_000, `${held}`);
+    await rig.settle();
+  }
+  assert.deepEqual([items, reads], [30, 2]);
+  assert.ok(rig.flows.heldBytes < 5000, `${rig.flows.heldBytes}`);
+  await ask(0, 'result of a');
+  await rig.flows.reads.once(`${run}/end`, 'result of a', async () => '1');
+  assert.ok(rig.flows.heldBytes < 5000, 'nothing would let go of it');
+  rig.finish(`${run}/end`);
+  await rig.settle();
+  assert.equal(rig.flows.heldBytes, 0);
+});

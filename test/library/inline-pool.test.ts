@@ -31,7 +31,7 @@ class Rig {
       clock: this.clock,
       mark: this.mark,
       watch: new LoopWatch(() => {}),
-      wholeInput: (input) => this.inputs.get(input) ?? null,
+      wholeInput: ({ input }) => this.inputs.get(input) ?? null,
       onOutcome: (outcome) => {
         this.outcomes.push(outcome);
         this.pool.wake();

@@ -95,6 +95,10 @@ test('what is named is read once, laid over the rest, and fails the run where it
       asked.push(run);
       return kept ? '{"pay":true}' : null;
     },
+    items: async (step) => {
+      asked.push(step);
+      return '[1,null]';
+    },
   });
   const whole: unknown = JSON.parse((await wholeInput(text, runs(true)))!);
   assert.deepEqual(asked, ['f@0/a', 'f@1']);

@@ -44,6 +44,7 @@ import type { FlowStore } from './flow-store.ts';
 import { flowEndReason, flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
 import { failureRunId, firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
+import { SharedReads } from './shared-reads.ts';
 import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
 import type { TakenItems } from './taken-items.ts';
@@ -79,6 +80,7 @@ type Inbox =
 export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly name = 'flow';
   readonly slots: number;
+  readonly reads: SharedReads;
   readonly #options: FlowsOptions;
   readonly #flows = new Map<string, CompiledFlow>();
   readonly #live = new LinkedHashMap<string, LiveFlow>();
@@ -113,6 +115,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#counts = new FlowCounts(this.#flows.keys());
     this.#steps = runs.steps;
     this.#source = runs.source('flow');
+    this.reads = new SharedReads({ store, steps: this.#steps, liveOf: (flow) => this.#live.get(flow) });
     this.#starts = new StepStarts({
       store,
       steps: this.#steps,

@@ -51,6 +51,7 @@ export {
 } from './flow-text.ts';
 export { Flows, type FlowsOptions } from './flows.ts';
 export { type EarlierStep, stepsTakenOver } from './rerun.ts';
+export type { ReadText, SharedReads } from './shared-reads.ts';
 export { isStepOver, STEP_STATES, STEP_TRANSITIONS, type StepEnd, StepState } from './step-states.ts';
 export {
   FAILURE_FIELDS,

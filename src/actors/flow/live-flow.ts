@@ -13,6 +13,7 @@ import type { FlowRun } from './flow-run.ts';
 import type { ItemRuns } from './item-results.ts';
 import type { ListCounts } from './list-steps.ts';
 import type { StepResults } from './step-results.ts';
+import { StepTexts } from './step-texts.ts';
 import { itemRunId, type NotedItems, notedItems, TakenItems } from './taken-items.ts';
 
 /** `daily_report@2026-12-24T18:00:00Z/pull_order`, and of an item `…/pull_order[3]`: a second start is the same run. */
@@ -70,6 +71,8 @@ export class LiveFlow {
   /** By step: what is being read for all of its runs, or could not be. */
   readonly reading = new Map<number, Promise<void>>();
   readonly #reads = new Map<number, StepRead>();
+  /** What functions of a program read. */
+  readonly texts = new StepTexts(() => this.bytes.reads(this.#read()));
   /** By step: items of its list that are taken over. */
   readonly #taken = new Map<number, TakenItems>();
   /**
@@ -114,6 +117,7 @@ export class LiveFlow {
   /** Null: the step needs nothing more. */
   keepRead(step: number, read: StepRead | null): void {
     if (read === null) {
+      this.texts.end(step);
       this.reading.delete(step);
       if (!this.#reads.delete(step)) return;
     } else this.#reads.set(step, read);
@@ -121,6 +125,7 @@ export class LiveFlow {
   }
 
   *#read(): Iterable<unknown> {
+    yield* this.texts.held();
     for (const { items, results } of this.#reads.values()) {
       if (items !== null) yield items;
       if (results === null) continue;

@@ -44,10 +44,11 @@ export class AppFlows {
     { steps, failure }: { readonly steps: readonly WrittenStep[]; readonly failure: FlowTask | null },
     options: Pick<FlowOptions, 'onFinished' | 'onFailed'>,
   ): void {
-    const single = new Set(steps.flatMap(({ task }) => (task.each === null ? [task.name] : [])));
+    const overLists = new Set(steps.flatMap(({ task }) => (task.each === null ? [] : [task.name])));
     const withOf = (step: StepDefinition, { task }: WrittenStep) => {
-      const results = task.dependsOn.filter((one) => single.has(one));
-      return templateOf(task, { own: step.with, ofItem: task.each !== null, results });
+      const results = task.dependsOn;
+      const lists = results.filter((one) => overLists.has(one));
+      return templateOf(task, { own: step.with, ofItem: task.each !== null, results, lists });
     };
     const { onFailure } = spec;
     this.#flows.set(spec.name, {

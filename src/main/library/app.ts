@@ -7,7 +7,7 @@
  * Tasks are defined while it is idle. Start and stop are idempotent, legal in any order, and shared by those who call
  * them at the same time.
  */
-import { Flows } from '../../actors/flow/index.ts';
+import { Flows, type ReadText, type SharedReads } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
 import type { RerunChoice, TriggerReply } from '../../actors/protocol.ts';
 import type { RecordBatch } from '../../actors/records.ts';
@@ -259,18 +259,23 @@ export class App implements AsyncDisposable {
     await this.#stopping;
     if (isStopped()) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
     this.#told = 0;
+    let flows: Flows | null = null;
     const daemon: Daemon = new Daemon({
       config: this.#config.config,
       version: programVersion(),
       clock: this.#clock,
       random: this.#random,
-      createFlows: (parts) => new Flows(parts),
+      createFlows: (parts) => {
+        flows = new Flows(parts);
+        return flows;
+      },
       embedded: {
         createPool: (parts) =>
           new InlinePool({
             ...parts,
             functions: this.#config.functions,
-            wholeInput: (input) => wholeInput(input, runTexts(daemon)),
+            wholeInput: ({ run, input }) =>
+              wholeInput(input, runTexts(run, { daemon, reads: flows?.reads ?? null })),
             watch: new LoopWatch((msg, fields) => daemon.log('warn', msg, fields)),
           }),
         onRecorded: (batch) => this.#recorded(batch),
@@ -343,15 +348,26 @@ export class App implements AsyncDisposable {
   }
 }
 
-/** What a run has that ends between two questions has left the first for the second. */
-function runTexts({ runs, store }: Daemon): RunTexts {
+/** For a run: of items of a list, what one has read the others have. */
+function runTexts(
+  of: string,
+  { daemon, reads }: { readonly daemon: Daemon; readonly reads: SharedReads | null },
+): RunTexts {
+  const { runs, store } = daemon;
+  const once = (what: string, read: ReadText) => reads?.once(of, what, read) ?? read();
   return {
-    result: async (run) => {
-      const live = await runs.ask('show-live', { run });
-      if (live !== null) return live.result;
-      return (await store.ask('results', { runs: [run] })).results[0] ?? null;
+    result: (run) =>
+      once(`result of ${run}`, async () => {
+        // What a run has that ends between two questions has left the first for the second.
+        const live = await runs.ask('show-live', { run });
+        if (live !== null) return live.result;
+        return (await store.ask('results', { runs: [run] })).results[0] ?? null;
+      }),
+    input: (run) => once(`input of ${run}`, async () => (await findRun({ runs, store }, run))?.input ?? null),
+    items: async (step) => {
+      if (reads !== null) return reads.items(of, step);
+      throw new ColibriError('internal', `expected flows for the results of ${step}, got none`);
     },
-    input: async (run) => (await findRun({ runs, store }, run))?.input ?? null,
   };
 }
 

@@ -17,7 +17,20 @@ import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 export type UpstreamFailure = RawStep['on_upstream_failure'];
 
 /** What comes of a task, as a step behind it reads it. */
-export type ResultOf<Task> = Task extends TaskHandle<never, infer Output> ? AsJson<Output> : never;
+export type ResultOf<Task> =
+  Task extends TaskHandle<never, infer Output>
+    ? AsJson<Output>
+    : Task extends ItemTask<never, infer Output>
+      ? AsJson<Output>[]
+      : never;
+
+/** The same to one that runs whether those before it succeeded or not: of a list, each item that did not is null. */
+export type ResultIfAny<Task> =
+  Task extends ItemTask<never, infer Output>
+    ? Task extends TaskHandle<never, unknown>
+      ? ResultOf<Task> | null
+      : (AsJson<Output> | null)[] | null
+    : ResultOf<Task> | null;
 
 /** Tasks whose runs are over, in one flow, when this one begins. */
 export interface DependsOn<
@@ -32,7 +45,7 @@ export interface DependsOn<
 /** A run for each item of the list that a task before it gave. */
 export interface EachItemOf<Item> {
   readonly each: EachSettings & {
-    readonly list: TaskHandle<never, readonly Item[]>;
+    readonly list: TaskHandle<never, readonly Item[]> | ItemTask<never, Item>;
     readonly files?: undefined;
   };
 }
@@ -44,12 +57,11 @@ export interface StepContext<Tasks extends readonly AnyTask[], Policy extends Up
   /** Null: the run is no step of a flow. */
   readonly flow: StepFlow | null;
   /**
-   * Of a task that `dependsOn` names, which has one run. Null where it did not succeed, which a step with
-   * `onUpstreamFailure: 'run'` alone can see. Throws `usage` in a run that is no step of a flow.
+   * Of a task that `dependsOn` names; of one with a run for each item the list of their results, in the order of the items.
+   * Null where it did not succeed, and in the place of an item that did not, which a step with `onUpstreamFailure: 'run'` alone
+   * can see. Throws `usage` in a run that is no step of a flow.
    */
-  resultOf<Task extends Exclude<Tasks[number], ItemTask<never, unknown>>>(
-    task: Task,
-  ): ResultOf<Task> | (Policy extends 'run' ? null : never);
+  resultOf<Task extends Tasks[number]>(task: Task): Policy extends 'run' ? ResultIfAny<Task> : ResultOf<Task>;
 }
 
 type StepLimits = InCamelCase<Pick<RawStep, 'timeout_seconds' | 'max_retry' | 'backoff' | 'priority'>>;

@@ -11,6 +11,7 @@ export type {
   FlowStep,
   RerunFlow,
   RerunOptions,
+  ResultIfAny,
   ResultOf,
   StepContext,
   UpstreamFailure,

@@ -4,22 +4,47 @@ import { isReference } from '../../actors/results/result-reference.ts';
 import type { Handler, HandlerContext, HandlerLog } from '../../workers/handler.ts';
 import type { StepContext } from './flow-options.ts';
 import { readResult } from './read-result.ts';
-import { inputOf, type StepFlow, type StepInput, stepOf } from './step-input.ts';
+import { inputOf, type StepFlow, type StepInput, stepOf, withStep } from './step-input.ts';
 import type { AnyTask } from './task-handle.ts';
 
 export function stepHandler(handle: Handler): Handler {
   return (written, context) => {
     const step = stepOf(written);
-    const call = (whole: StepInput | null) => handle(inputOf(written), new FlowContext(context, whole));
-    if (step === null || !Object.values(step.results).some(isReference)) return call(step);
-    return wholeResults(step.results).then((results) => call({ ...step, results }));
+    if (step === null) return handle(inputOf(written), new FlowContext(context, null));
+    const call = (whole: StepInput) =>
+      handle(inputOf(withStep(written, whole)), new FlowContext(context, whole));
+    return liesInFiles(step) ? wholeStep(step).then(call) : call(step);
   };
 }
 
-/** Those that lie in files are read before the function begins. */
-async function wholeResults(results: StepInput['results']): Promise<StepInput['results']> {
-  const read = Object.entries(results).map(async ([name, result]) => [name, await readResult(result)]);
-  return Object.fromEntries(await Promise.all(read));
+function liesInFiles({ input, results, lists = [], ofItem = false }: StepInput): boolean {
+  return (
+    (ofItem && isReference(input)) ||
+    Object.values(results).some(isReference) ||
+    lists.some((name) => listOf(results[name]).some(isReference))
+  );
+}
+
+/** What lies in files is read before the function begins. */
+async function wholeStep(step: StepInput): Promise<StepInput> {
+  const { results, lists = [], ofItem = false } = step;
+  const read = Object.entries(results).map(async ([name, result]) => {
+    const isList = lists.includes(name) && Array.isArray(result);
+    return [name, isList ? await wholeItems(result) : await readResult(result)] as const;
+  });
+  const whole = Object.fromEntries(await Promise.all(read));
+  return { ...step, results: whole, input: ofItem ? await readResult(step.input) : step.input };
+}
+
+/** One after the other: they may be thousands. */
+async function wholeItems(items: readonly unknown[]): Promise<readonly unknown[]> {
+  const whole: unknown[] = [];
+  for (const item of items) whole.push(await readResult(item));
+  return whole;
+}
+
+function listOf(result: unknown): readonly unknown[] {
+  return Array.isArray(result) ? result : [];
 }
 
 /** The context of a run, its flow, and the results of the steps before it. */
@@ -35,7 +60,7 @@ class FlowContext implements StepContext<readonly AnyTask[], 'run'> {
       const name = (task as AnyTask | null | undefined)?.name ?? '';
       if (step !== null && Object.hasOwn(step.results, name)) return step.results[name] as never;
       const got = step === null ? 'a run that is no step of a flow' : JSON.stringify(name);
-      throw new ColibriError('usage', `resultOf: expected a task of dependsOn that has one run, got ${got}`);
+      throw new ColibriError('usage', `resultOf: expected a task of dependsOn, got ${got}`);
     };
   }
 

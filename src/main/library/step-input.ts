@@ -29,12 +29,16 @@ export interface StepInput {
   /** Without a payload it is the input. */
   readonly flow: Omit<StepFlow, 'payload'> & { readonly payload?: unknown };
   readonly results: Readonly<Record<string, unknown>>;
+  /** Of these, the names of lists of results. */
+  readonly lists?: readonly string[];
+  /** The input is an item of a list, which may be a result itself. */
+  readonly ofItem?: boolean;
   /** What is still to be read. */
   readonly named?: NamedRuns;
 }
 
 interface NamedRuns {
-  /** By step; null: it has no result. */
+  /** By step; null: it has no result. Of a list, what the ids of the runs of its items begin with. */
   readonly results: Readonly<Record<string, string | null>>;
   /** Whose input it is. */
   readonly payload?: string;
@@ -44,6 +48,8 @@ interface NamedRuns {
 export interface RunTexts {
   readonly result: (run: string) => Promise<string | null>;
   readonly input: (run: string) => Promise<string | null>;
+  /** The results of the items of a step. */
+  readonly items: (step: string) => Promise<string>;
 }
 
 /** `own`: what it gets in place of the payload. `results`: steps whose results it may read. */
@@ -51,6 +57,8 @@ export interface StepWith {
   readonly own: unknown;
   readonly ofItem: boolean;
   readonly results: readonly string[];
+  /** Of these, steps with a run for each item of a list. */
+  readonly lists?: readonly string[];
   /** It runs when the flow has failed. */
   readonly isOfFailure?: boolean;
 }
@@ -71,7 +79,9 @@ export function functionWith(step: StepWith): Readonly<Record<string, unknown>> 
   const input = plainWith(step);
   const named = input === PAYLOAD ? { results } : { results, payload: FLOW.run };
   const flow = step.isOfFailure === true ? { ...FLOW, ...FAILURE } : FLOW;
-  const whole: StepInput = { input, flow, results: {} };
+  const { lists = [] } = step;
+  const item = step.ofItem && step.own == null ? { ofItem: true } : {};
+  const whole: StepInput = { input, flow, results: {}, ...item, ...(lists.length === 0 ? {} : { lists }) };
   const hasAll = step.results.length === 0 && input === PAYLOAD;
   return { [STEP_KEY]: hasAll ? whole : { ...whole, named } };
 }
@@ -87,11 +97,13 @@ export function wholeInput(written: string, runs: RunTexts): Promise<string> | n
 
 async function readNamed(
   written: string,
-  { input, flow, named }: StepInput & { readonly named: NamedRuns },
+  { input, flow, lists = [], ofItem = false, named }: StepInput & { readonly named: NamedRuns },
   runs: RunTexts,
 ): Promise<string> {
+  const resultText = async (step: string, run: string): Promise<string> =>
+    lists.includes(step) ? runs.items(step) : keptText(run, await runs.result(run));
   const reading = Object.entries(named.results).map(
-    async ([step, run]) => [step, run === null ? 'null' : keptText(run, await runs.result(run))] as const,
+    async ([step, run]) => [step, run === null ? 'null' : await resultText(step, run)] as const,
   );
   const results = await Promise.all(reading);
   const flowTexts = Object.entries(flow).map(([key, value]) => [key, JSON.stringify(value)] as const);
@@ -105,6 +117,8 @@ async function readNamed(
     ['input', JSON.stringify(input)],
     ['flow', objectText(flowTexts)],
     ['results', objectText(results)],
+    ['lists', JSON.stringify(lists)],
+    ['ofItem', String(ofItem)],
   ]);
   return layInput(written, objectText([[STEP_KEY, whole]]));
 }
@@ -128,6 +142,11 @@ export function inputOf(written: unknown): unknown {
   if (step === null) return written;
   const { [STEP_KEY]: _, ...base } = written as Readonly<Record<string, unknown>>;
   return isObject(step.input) ? { ...base, ...step.input } : step.input;
+}
+
+/** What was written, with another step in it. */
+export function withStep(written: unknown, step: StepInput): unknown {
+  return { ...(written as object), [STEP_KEY]: step };
 }
 
 /** Null: it is no step of a flow. */

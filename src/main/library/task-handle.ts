@@ -8,7 +8,7 @@ export interface TaskHandle<in Input, out Output> {
   readonly [types]?: (input: Input) => Output;
 }
 
-/** Stands for a task that has a run for each item of a list in a flow: there is no single result of it. */
+/** Stands for a task that has a run for each item of a list in a flow: its result is the list of theirs. */
 export interface ItemTask<in Item, out Output> {
   readonly name: string;
   readonly [types]?: { readonly ofItem: (item: Item) => Output };

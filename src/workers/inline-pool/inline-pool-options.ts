@@ -1,5 +1,5 @@
 /** What a pool of functions on this thread is made of. */
-import type { Outcome, WorkSource } from '../../actors/execution.ts';
+import type { ExecuteOrder, Outcome, WorkSource } from '../../actors/execution.ts';
 import type { Clock } from '../../actors/kernel/clock.ts';
 import type { SharedMark } from '../../actors/kernel/shared-mark.ts';
 import type { LogRecord } from '../../actors/protocol.ts';
@@ -23,7 +23,7 @@ export interface InlinePoolOptions {
    * All of an input that names more of it, before the function is called; null: it names nothing. Rejected
    * with `input-invalid`: the run has failed; with anything else: it is interrupted, and not to blame.
    */
-  readonly wholeInput?: (input: string) => Promise<string> | null;
+  readonly wholeInput?: (order: Pick<ExecuteOrder, 'run' | 'input'>) => Promise<string> | null;
   /** Where large results go; null, the default: they are refused. */
   readonly results?: ResultFolder | null;
   readonly onOutcome: (outcome: Outcome) => void;

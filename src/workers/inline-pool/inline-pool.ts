@@ -163,7 +163,7 @@ export class InlinePool implements Pool {
 
   #read(held: Held): void {
     const { order } = held;
-    const reading = this.#options.wholeInput?.(order.input) ?? null;
+    const reading = this.#options.wholeInput?.(order) ?? null;
     if (reading === null) return this.#start(held, order.input);
     reading.then(
       (input) => {

@@ -229,12 +229,38 @@ app.task({ name: 'loose-list', each: { list: [1, 2] } }, () => {});
 app.task({ name: 'slip-of-each', each: { list: pullOrder, onItemFail: 'stop' } }, () => {});
 // @ts-expect-error: its items come in a flow, not by themselves
 app.task({ name: 'by-itself', each: { list: pullOrder }, every: '5s' }, () => {});
-app.task({ name: 'after', dependsOn: [billOrder] }, (_: string, ctx) => {
-  // @ts-expect-error: it has as many results as the list has items
-  ctx.resultOf(billOrder);
+// — the results of its items are a list
+app.task({ name: 'after', dependsOn: [billOrder, sumAmount] }, (_: string, ctx) => {
+  const bills = ctx.resultOf(billOrder);
+  expectTrue<Same<typeof bills, number[]>>();
+  // @ts-expect-error: it is no single one
+  bills satisfies number;
+  ctx.resultOf(sumAmount).total satisfies number;
+  // @ts-expect-error: it does not wait for this one
+  ctx.resultOf(pullOrder);
 });
-// @ts-expect-error: nor is there one list of them
-app.task({ name: 'each-of-each', each: { list: billOrder } }, () => {});
+app.task({ name: 'after-all', dependsOn: [billOrder], onUpstreamFailure: 'run' }, (_: string, ctx) => {
+  const bills = ctx.resultOf(billOrder);
+  expectTrue<Same<typeof bills, (number | null)[] | null>>();
+});
+const dateOrder = app.task({ name: 'date_order', each: { list: pullOrder } }, (order) => ({
+  order,
+  at: new Date(),
+}));
+app.task({ name: 'after-dates', dependsOn: [dateOrder] }, (_: string, ctx) => {
+  ctx.resultOf(dateOrder)[0]?.at satisfies string | undefined;
+  // @ts-expect-error: a date comes back as a text
+  ctx.resultOf(dateOrder)[0]?.at.getTime();
+});
+const billModule = app.task<Order, { id: string }>({ name: 'bill-file', module, each: { list: pullOrder } });
+app.task({ name: 'after-module', dependsOn: [billModule] }, (_: string, ctx) => {
+  ctx.resultOf(billModule).map(({ id }) => id) satisfies string[];
+});
+app.task({ name: 'each-of-each', each: { list: billOrder } }, (bill) => {
+  expectTrue<Same<typeof bill, number>>();
+});
+// @ts-expect-error: they are numbers
+app.task({ name: 'each-of-texts', each: { list: billOrder } }, (bill: string) => bill);
 app.task<Order, void>({ name: 'bill-module', module, kind: 'cpu', each: { list: pullOrder } });
 // @ts-expect-error: the module takes texts
 app.task<string, void>({ name: 'bill-wrong', module, each: { list: pullOrder } });
