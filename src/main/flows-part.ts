@@ -1,2 +1,11 @@
 /** All that flows need, for whoever has any: in a build a part of its own, that a config without flows does not load. */
-export { checkFlow, compileFlow, Flows, flowDot, flowLines, flowMermaid } from '../actors/flow/index.ts';
+export {
+  checkFlow,
+  compileFlow,
+  Flows,
+  flowDot,
+  flowLines,
+  flowMermaid,
+  stepReasonText,
+  stepsByStage,
+} from '../actors/flow/index.ts';

@@ -87,8 +87,8 @@ class Walk {
       throw notJson(at, 'a Map or Set, which JSON writes as {}; turn it into an object or array');
     }
     if (value instanceof Promise) throw notJson(at, 'a promise; await it before returning');
-    const unread = unreadKind(value);
-    if (unread !== null) throw notJson(at, unread);
+    const lost = lostKind(value);
+    if (lost !== null) throw notJson(at, lost);
     // Within a result, as `Promise.allSettled` gives it, it does no harm.
     if (depth === 0 && value instanceof Error)
       throw notJson(at, 'an Error, which JSON writes as {}; throw it instead');
@@ -113,13 +113,26 @@ class Walk {
   }
 }
 
-/** Of a function with a star nothing has run when it returns: the run would be a success that did nothing. */
-function unreadKind(value: object): string | null {
+/** What says all of itself elsewhere than in properties; null: it does not. */
+function lostKind(value: object): string | null {
+  // Of a function with a star nothing has run when it returns: the run would be a success that did nothing.
   if (Symbol.asyncIterator in value) {
     return 'a stream or an async generator, which nobody has read; return what it gives as an array';
   }
-  const isIterator = Symbol.iterator in value && typeof (value as { next?: unknown }).next === 'function';
-  return isIterator ? 'an iterator, which nobody has read; return what it gives as an array' : null;
+  if (Symbol.iterator in value && typeof (value as { next?: unknown }).next === 'function') {
+    return 'an iterator, which nobody has read; return what it gives as an array';
+  }
+  if (Array.isArray(value) || Object.keys(value).length > 0) return null;
+  if (value instanceof RegExp) return 'a RegExp, which JSON writes as {}; return its source';
+  if (value instanceof WeakMap || value instanceof WeakSet) {
+    return 'a WeakMap or WeakSet, which JSON writes as {}; return plain data';
+  }
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    return 'a buffer, which JSON writes as {}; write it to a file and return the path';
+  }
+  if (Symbol.iterator in value)
+    return 'something to iterate over, which JSON writes as {}; make an array of it';
+  return null;
 }
 
 function refuseScalar(value: unknown, at: string): void {

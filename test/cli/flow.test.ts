@@ -59,6 +59,8 @@ const VIEW: FlowView = {
 test('show draws the steps stage by stage, and the graph for other programs', async (t) => {
   const { socketPath, asked } = await controlRig(t, { runs: { 'flow-show': () => VIEW } });
   const cli = cliRig(socketPath);
+  cli.isTTY = true;
+  cli.env.NO_COLOR = '1';
   const { code, out } = await cli.run('flow', 'show', RUN);
   assert.equal(code, 0);
   assert.deepEqual(out.split('\n'), [
@@ -74,6 +76,23 @@ test('show draws the steps stage by stage, and the graph for other programs', as
   const { steps, end } = JSON.parse((await cli.run('flow', 'show', RUN, '--json')).out);
   assert.deepEqual([steps[2].cause, steps[3].items.size, end], ['check', 9, null]);
   assert.deepEqual(asked[0], { actor: 'runs', kind: 'flow-show', body: { run: RUN } });
+});
+
+test('in a pipe a step is a line with the full texts, exact times, and the same fields for each', async (t) => {
+  const { socketPath } = await controlRig(t, { runs: { 'flow-show': () => VIEW } });
+  const { out } = await cliRig(socketPath).run('flow', 'show', RUN);
+  const at = (ms: number) => new Date(NOW + ms).toISOString();
+  const why = 'not as expected: result: expected at least 1 row, got 0';
+  assert.deepEqual(
+    out.split('\n').map((line) => line.split('\t')),
+    [
+      ['1', 'pull', 'success', at(-5000), at(-3000), '-', '-', '-'],
+      ['2', 'check', 'failed', at(-3000), at(-2960), '-', 'pull', why],
+      ['2', 'each', 'running', at(-1000), '-', '3/9', 'pull', '-'],
+      ['3', 'sum', 'skipped', '-', '-', '-', 'check', 'check did not succeed'],
+      [''],
+    ],
+  );
 });
 
 test('run, rerun and cancel are asked of the daemon, and are in the trail', async (t) => {
@@ -97,6 +116,8 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   await cli.run('flow', 'rerun', RUN, '--failed');
   await cli.run('flow', 'rerun', RUN, '--from', 'sum');
   assert.equal((await cli.run('flow', 'cancel', RUN)).out, 'told to stop\n');
+  assert.equal((await cli.run('flow', 'show', 'nightly')).out, '1\tpull\t-\t-\t-\t-\t-\t-\n');
+  cli.isTTY = true;
   assert.equal((await cli.run('flow', 'show', 'nightly')).out, '1  pull\n');
   assert.deepEqual(
     asked.map(({ kind, body }) => [kind, body]),
@@ -128,6 +149,8 @@ test('what does not fit is wrong usage, and an unknown flow is told', async () =
     ['flow', 'shwo', 'x'],
     ['flow', 'show', 'x', '--failed'],
     ['flow', 'show', RUN, '--dot', '--mermaid'],
+    ['flow', 'show', RUN, '--dot', '--json'],
+    ['flow', 'show', 'x', '--mermaid', '--json'],
     ['flow', 'rerun', RUN, '--failed', '--from', 'a'],
   ]) {
     assert.equal((await cli.run(...argv)).code, 2, argv.join(' '));

@@ -145,3 +145,51 @@ for (const [flow, ...expected] of PROBLEMS) {
     for (const [index, text] of expected.entries()) assert.ok(found[index]!.startsWith(text), found[index]!);
   });
 }
+
+test('advice about a template leads nowhere that is worse', async () => {
+  const lines = await problemsOf(
+    withTasks(`  - name: f
+    on_failure: { task: tell, with: { of: "{{ steps.pull.result.id }}", all: "{{ steps }}" } }
+    steps:
+      - { task: pull, with: { argv: [ "{{ steps.pull.result }}", "{{ steps.nap.run }}", "{{ steps.tell.run }}" ] } }
+      - { task: nap, depends_on: [ pull ], each: { list: "{{ item.rows }}" } }
+      - { task: tell }
+`),
+  );
+  const expected = 'expected a step that is over when this one starts, got';
+  const failure =
+    'on_failure runs whatever became of the steps; name flow.failed_step and flow.error, or add a step with on_upstream_failure: run';
+  for (const text of [
+    `:11:39: flows[0] (f).steps[0].with.argv[0]: ${expected} "pull", which is this step; name one before it`,
+    `:11:66: flows[0] (f).steps[0].with.argv[1]: ${expected} "nap", which waits for this one; name one before it`,
+    `:11:89: flows[0] (f).steps[0].with.argv[2]: ${expected} "tell"; add tell to depends_on`,
+    `flows[0] (f).steps[1].each.list: expected payload or steps, got item, which this list is to give; name a list`,
+    `:9:43: flows[0] (f).on_failure.with.of: expected payload or flow, got "steps.pull": ${failure}`,
+    `:9:78: flows[0] (f).on_failure.with.all: expected payload or flow, got "steps": ${failure}`,
+  ]) {
+    assert.ok(
+      lines.some((line) => line.endsWith(text)),
+      `${text}\n\nnot in\n${lines.join('\n')}`,
+    );
+  }
+});
+
+test('a step that is a problem by itself is told, whatever else is right', async () => {
+  const meant = 'expected a template for a list, such as {{ steps.NAME.result }}, got';
+  for (const [each, message] of [
+    ['{ list: [ 1, 2 ] }', `list: ${meant} a list`],
+    ['{ list: steps.pull.result }', `list: ${meant} "steps.pull.result"`],
+    ['{ list: 5 }', `list: ${meant} 5`],
+    ['"{{ steps.pull.result }}"', 'expected an object, got "{{ steps.pull.result }}"'],
+    ['{ files: "*" }', 'expected the key "list", got none'],
+  ]) {
+    const lines = await problemsOf(
+      withTasks(`  - { name: f, steps: [ { task: pull }, { task: nap, depends_on: [ pull ], each: ${each} } ] }
+`),
+    );
+    assert.ok(
+      lines.some((line) => line.includes(message!)),
+      `${message}\n\nnot in\n${lines.join('\n')}`,
+    );
+  }
+});

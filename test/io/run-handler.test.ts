@@ -95,6 +95,11 @@ const NOT_JSON: readonly [name: string, value: unknown, message: RegExp][] = [
   ['an infinity inside', { rates: [1, -1 / 0] }, /result\.rates\[1\].*-Infinity.*null/],
   ['an invalid Date', { at: new Date(Number.NaN) }, /result\.at.*invalid Date/],
   ['a Map', { m: new Map() }, /result\.m.*Map/],
+  ['something to iterate over', { rows: new URLSearchParams('a=1') }, /result\.rows.*iterate over.*array/],
+  ['a generator inside', [(function* () {})()], /result\[0\].*an iterator.*array/],
+  ['a RegExp', { by: /x/ }, /result\.by.*RegExp/],
+  ['a WeakMap', new WeakMap(), /result.*WeakMap/],
+  ['a buffer without a view', { data: new ArrayBuffer(4) }, /result\.data.*a buffer.*file/],
   ['a promise that was not awaited', { body: Promise.resolve(1) }, /result\.body.*await/],
   [
     'an async generator',

@@ -57,13 +57,20 @@ export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): F
     message,
   }));
   const { graph } = checked;
-  // What a template may name follows from the graph.
-  if (graph === null) return { flow: null, problems, open: [] };
+  // What a template may name follows from the graph, which has all steps.
+  if (graph === null || written.steps.includes(undefined)) return { flow: null, problems, open: [] };
   const names = new Set(graph.steps.map(({ task }) => task));
   const open: SchemaPath[][] = [];
   const steps = written.steps.map((step, index) => {
     const before = [...graph.ancestorsOf(index)].map((one) => graph.nameOf(one));
-    const scope = { steps: names, upstream: new Set(before), hasItem: step!.each !== null };
+    const behind = [...graph.descendantsOf(index)].map((one) => graph.nameOf(one));
+    const scope: TemplateScope = {
+      steps: names,
+      upstream: new Set(before),
+      hasItem: step!.each !== null,
+      own: graph.nameOf(index),
+      behind: new Set(behind),
+    };
     const at = (...path: SchemaPath) => ['steps', index, ...path];
     const compiler = new StepCompiler(graph, scope, problems);
     const input = compiler.input(step!.with, at('with'));
@@ -121,7 +128,7 @@ class StepCompiler {
   }
 
   list(text: string, path: SchemaPath): ValueSource | null {
-    const parsed = parseSource(text, { ...this.#scope, hasItem: false });
+    const parsed = parseSource(text, { ...this.#scope, isList: true });
     if ('problem' in parsed) {
       this.#add(path, parsed.problem);
       return null;

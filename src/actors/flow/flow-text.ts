@@ -70,7 +70,7 @@ export function flowLines(flow: FlowShown, options: FlowTextOptions): string[] {
   const durationWidth = Math.max(0, ...durations.map((text) => text.length));
   const stageWidth = String(depthOf(graph)).length;
   let last = -1;
-  return byStage(graph).map((step) => {
+  return stepsByStage(graph).map((step) => {
     const level = graph.level[step]!;
     const stage = level === last ? '' : String(level + 1);
     last = level;
@@ -193,7 +193,7 @@ function upstreamText(graph: FlowGraph, ups: readonly number[]): string {
 }
 
 /** Steps by the stage they stand in, and as they were written within it. */
-function byStage(graph: FlowGraph): number[] {
+export function stepsByStage(graph: FlowGraph): number[] {
   return [...graph.steps.keys()].sort((a, b) => graph.level[a]! - graph.level[b]! || a - b);
 }
 

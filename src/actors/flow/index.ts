@@ -48,6 +48,7 @@ export {
   flowLines,
   type StepShown,
   stepReasonText,
+  stepsByStage,
 } from './flow-text.ts';
 export { Flows, type FlowsOptions } from './flows.ts';
 export { type EarlierStep, stepsTakenOver } from './rerun.ts';

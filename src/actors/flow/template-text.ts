@@ -30,6 +30,12 @@ export interface TemplateScope {
   readonly upstream: ReadonlySet<string>;
   /** Whether it stands in a step with `each`. */
   readonly hasItem: boolean;
+  /** Whether it is the list of one. */
+  readonly isList?: boolean;
+  /** The step that it stands in; in none: left out. */
+  readonly own?: string;
+  /** Steps that wait for that one, directly or not. */
+  readonly behind?: ReadonlySet<string>;
   /** Whether it is filled in when the flow has failed. */
   readonly hasFailure?: boolean;
 }
@@ -122,6 +128,9 @@ function sourceOf(path: SchemaPath, scope: TemplateScope): ValueSource | { reado
     case 'payload':
       return { kind: 'payload', path: rest };
     case 'item':
+      if (scope.isList === true) {
+        return { problem: 'expected payload or steps, got item, which this list is to give; name a list' };
+      }
       if (scope.hasItem) return { kind: 'item', path: rest };
       return {
         problem: 'expected a step with each, got item in one without; add each, or name payload or steps',
@@ -139,17 +148,28 @@ function sourceOf(path: SchemaPath, scope: TemplateScope): ValueSource | { reado
 
 function stepSource(
   [step, word, ...path]: SchemaPath,
-  { steps, upstream }: TemplateScope,
+  { steps, upstream, own, behind, hasFailure = false }: TemplateScope,
 ): ValueSource | { readonly problem: string } {
+  if (hasFailure) {
+    const got = describeValue(['steps', ...(step === undefined ? [] : [step])].join('.'));
+    return {
+      problem: `expected payload or flow, got ${got}: on_failure runs whatever became of the steps; name flow.failed_step and flow.error, or add a step with on_upstream_failure: run`,
+    };
+  }
   if (typeof step !== 'string') return { problem: 'expected steps.NAME.result, got no name' };
   if (!steps.has(step)) {
     return { problem: `expected a step of this flow, got ${describeValue(step)}${didYouMean(step, steps)}` };
   }
   if (!upstream.has(step)) {
-    const remedy = `add ${step} to depends_on`;
-    return {
-      problem: `expected a step that is over when this one starts, got ${describeValue(step)}; ${remedy}`,
-    };
+    const expected = 'expected a step that is over when this one starts, got';
+    if (step === own) {
+      return { problem: `${expected} ${describeValue(step)}, which is this step; name one before it` };
+    }
+    const remedy =
+      behind?.has(step) === true
+        ? ', which waits for this one; name one before it'
+        : `; add ${step} to depends_on`;
+    return { problem: `${expected} ${describeValue(step)}${remedy}` };
   }
   if (word === 'result') return { kind: 'step', step, path };
   if (word === 'run' && path.length === 0) return { kind: 'run', step };

@@ -37,7 +37,7 @@ export function resolveFlows(raw: RawConfig, around: FlowSurroundings): readonly
     checkFailureTask(flow, { path, names, scope });
     const { problems, open } = compileFlow({ ...spec, steps }, names);
     for (const problem of problems) scope.problems.add([...path, ...problem.path], problem.message);
-    if (problems.length > 0) continue;
+    if (problems.length > 0 || steps.includes(undefined)) continue;
     const whole = steps as readonly StepDefinition[];
     for (const [at, step] of whole.entries()) {
       const place = { path: [...path, 'steps', at, 'with'], open: open[at] ?? [] };

@@ -32,7 +32,11 @@ const stepSchema: JsonSchema = {
     each: section(
       'One run for each item of a list.',
       {
-        list: text('The list, such as `{{ steps.NAME.result }}`.'),
+        list: {
+          ...text('The list, such as `{{ steps.NAME.result }}`.'),
+          pattern: '\\{\\{',
+          patternMeaning: 'a template for a list, such as {{ steps.NAME.result }}',
+        },
         concurrency: count('Items at a time.', 10, { max: 10_000 }),
         on_item_failure: oneOf(
           'Of the other items when one did not succeed: stop them, or continue.',

@@ -124,6 +124,12 @@ export async function leftOvers(): Promise<void> {
   const folder = (await app.trigger(folders, undefined, { wait: true })).result;
   folder.inner[0]?.inner[0]?.changed satisfies string | undefined;
 }
+const mapped = app.task({ name: 'mapped' }, () => ({ by: new Map([['a', 1]]), rows: [{ id: 1 }] }));
+app.task({ name: 'after-mapped', dependsOn: [mapped] }, (_: string, ctx) => {
+  ctx.resultOf(mapped).rows[0]?.id satisfies number | undefined;
+  // @ts-expect-error: JSON has no Map, and its run fails
+  ctx.resultOf(mapped).by.get('a');
+});
 
 // — a task that starts by itself has all of its input from `with`
 const url = (input: { readonly url: string; readonly retries?: number }) => input.url;

@@ -32,8 +32,8 @@ export const flowCommand: Command = {
     { name: 'force', summary: 'run: although the flow is running already' },
     { name: 'from', value: 'STEP', summary: 'rerun: this step, all behind it, and what did not succeed' },
     { name: 'failed', summary: 'rerun: what did not succeed, and all behind it' },
-    { name: 'dot', summary: 'show: as a graph for Graphviz' },
-    { name: 'mermaid', summary: 'show: as a graph for Mermaid' },
+    { name: 'dot', summary: 'show: as a graph for Graphviz, in place of --json' },
+    { name: 'mermaid', summary: 'show: as a graph for Mermaid, in place of --json' },
   ],
   positionals: { name: 'run, show, rerun or cancel, and a flow or a run', min: 2, max: 2 },
   examples: [
@@ -72,7 +72,10 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
 
   async show(context, target) {
     const { args } = context;
-    if (args.on('dot') && args.on('mermaid')) throw usage('expected one of --dot and --mermaid, got both');
+    const forms = ['dot', 'mermaid', 'json'].filter((name) => args.on(name)).map((name) => `--${name}`);
+    if (forms.length > 1) {
+      throw usage(`expected one of --dot, --mermaid and --json, got ${forms.join(' and ')}`);
+    }
     if (target.includes('@')) {
       const client = await context.client();
       const document = (await client.get(`/flows/${encodeURIComponent(target)}`)) as FlowDocument;
@@ -121,9 +124,10 @@ function forgottenLine({ step, results }: RerunDocument['forgotten'][number]): s
 async function print(context: CommandContext, document: unknown, drawn: DrawnFlow): Promise<number> {
   const part = await context.deps.loadFlows();
   const { args, paint } = context;
-  const form = args.on('dot') ? 'dot' : args.on('mermaid') ? 'mermaid' : 'lines';
+  const drawing = args.on('dot') ? 'dot' : args.on('mermaid') ? 'mermaid' : null;
+  const form = drawing ?? (context.io.isTTY ? 'lines' : 'rows');
   const text = flowText(drawn, form, { part, paint });
-  if (form === 'lines') context.show(document, () => text);
+  if (drawing === null) context.show(document, () => text);
   else context.print(text);
   return ExitCode.Done;
 }

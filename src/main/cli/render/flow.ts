@@ -1,8 +1,9 @@
 /** A flow, or one of its runs, drawn for the terminal and for other programs. */
 import type { FlowDocument } from '../../../actors/control/index.ts';
-import type { StepShown, StepSpec } from '../../../actors/flow/index.ts';
+import type { FlowGraph, StepShown, StepSpec } from '../../../actors/flow/index.ts';
 import type { FlowSpec } from '../../config/config.ts';
 import { type Paint, stateColour } from './paint.ts';
+import { oneLine } from './text.ts';
 import { durationText } from './time.ts';
 
 export interface DrawnFlow {
@@ -10,12 +11,14 @@ export interface DrawnFlow {
   readonly steps: readonly StepSpec[];
   /** Null: of the config, nothing has begun. */
   readonly shown: readonly StepShown[] | null;
-  /** Said above the steps, and below. */
+  /** Said above the steps. */
   readonly head: readonly string[];
+  /** By step: when it began and ended, ISO 8601; null: it has not. */
+  readonly times: readonly { readonly started: string | null; readonly ended: string | null }[];
 }
 
 export function drawnOfConfig({ name, steps }: FlowSpec): DrawnFlow {
-  return { name, steps, shown: null, head: [] };
+  return { name, steps, shown: null, head: [], times: [] };
 }
 
 export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
@@ -25,6 +28,7 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
   const took = durationMs === null ? '' : `  ${durationText(durationMs)}`;
   return {
     name: flow.task,
+    times: documents.map(({ started_at: started, ended_at: ended }) => ({ started, ended })),
     head: [`${flow.run}  ${flow.end ?? flow.state}${took}`],
     steps: documents.map(({ step, depends_on: dependsOn, each }) => ({
       task: step,
@@ -56,19 +60,21 @@ function durationOf(
 export interface FlowTextParts {
   readonly part: Pick<
     typeof import('../../flows-part.ts'),
-    'checkFlow' | 'flowLines' | 'flowDot' | 'flowMermaid'
+    'checkFlow' | 'flowLines' | 'flowDot' | 'flowMermaid' | 'stepsByStage' | 'stepReasonText'
   >;
   readonly paint: Paint;
 }
 
 export function flowText(
-  { name, steps, shown, head }: DrawnFlow,
-  form: 'lines' | 'dot' | 'mermaid',
+  drawn: DrawnFlow,
+  form: 'lines' | 'rows' | 'dot' | 'mermaid',
   { part, paint }: FlowTextParts,
 ): string {
+  const { name, steps, shown, head } = drawn;
   const { graph } = part.checkFlow(steps, new Set(steps.map(({ task }) => task)));
-  if (graph === null) return `${head.join('\n')}\n`;
+  if (graph === null) return form === 'rows' ? '' : `${head.join('\n')}\n`;
   const flow = { name, graph, steps: shown };
+  if (form === 'rows') return flowRows(drawn, graph, part);
   if (form === 'dot') return part.flowDot(flow, { durationText });
   if (form === 'mermaid') return part.flowMermaid(flow, { durationText });
   const lines = part.flowLines(flow, {
@@ -76,4 +82,29 @@ export function flowText(
     paint: (state, text) => paint.paint(stateColour(state), text),
   });
   return `${[...head, ...lines].join('\n')}\n`;
+}
+
+/** For a pipe: a line a step, stage by stage, whose fields are the same for each. */
+function flowRows(
+  { shown, times }: DrawnFlow,
+  graph: FlowGraph,
+  { stepsByStage, stepReasonText }: FlowTextParts['part'],
+): string {
+  const rows = stepsByStage(graph).map((step) => {
+    const one = shown?.[step];
+    const items = one?.items ?? null;
+    const ups = graph.upstreamOf(step).map((up) => graph.nameOf(up));
+    const cells = [
+      String(graph.level[step]! + 1),
+      graph.nameOf(step),
+      one?.state ?? '',
+      times[step]?.started ?? '',
+      times[step]?.ended ?? '',
+      items === null ? '' : `${items.succeeded}/${items.size}`,
+      ups.join(','),
+      one === undefined ? '' : stepReasonText(one, graph),
+    ];
+    return `${cells.map((cell) => oneLine(cell === '' ? '-' : cell)).join('\t')}\n`;
+  });
+  return rows.join('');
 }
