@@ -32,5 +32,9 @@ export function createFlows({ config, store, createFlows: create, ...parts }: Fl
       judge: (file, expectation, lastGood) => store.ask('judge-result', { file, expectation, lastGood }),
     },
     budgetBytes: config.memory.budgetBytes,
+    onResolved(letters, run) {
+      const entry = { atMs: parts.clock.wallMs(), actor: 'daemon', action: 'dead resolve', fields: { run } };
+      for (const target of letters) store.tell('audit', { ...entry, target }).catch(() => {});
+    },
   });
 }

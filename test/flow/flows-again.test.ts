@@ -79,6 +79,43 @@ for (const kind of ['memory', 'sqlite'] as const) {
   });
 }
 
+for (const kind of ['memory', 'sqlite'] as const) {
+  test(`a flow that has succeeded in the end is no dead letter any more: ${kind}`, async (t) => {
+    const file = kind === 'memory' ? null : journalFile(t);
+    const rig = new FlowsRig({ flows: [flowDefinition([step('pull'), step('sum')])], file });
+    t.after(() => rig.close());
+    const letters = () => {
+      const filter = { task: null, sinceMs: null, untilMs: null, limit: 100 };
+      return rig.runs.deadLetters.list(filter).map(({ run }) => run);
+    };
+    const end = async (run: string, isGood: boolean): Promise<string> => {
+      for (const one of [...rig.pool.held.keys()])
+        if (isGood) rig.finish(one);
+        else rig.fail(one);
+      await rig.told();
+      return run;
+    };
+    const other = await end(await rig.start(), false);
+    const first = await end(await rig.start(), false);
+    const second = await end(await rig.again(first), false);
+    assert.deepEqual(letters(), [second, first, other]);
+    assert.deepEqual(rig.resolved, [], 'one that fails is a letter beside them');
+    if (kind === 'sqlite') await rig.crash();
+    // Ids of triggers are unique in a daemon, and from then on.
+    await rig.clock.advance(1000);
+    const third = await rig.again(second, { kind: 'step', step: 'sum' });
+    await end(third, true);
+    assert.deepEqual(letters(), [other]);
+    assert.deepEqual(rig.resolved, [[[second, first], third]]);
+    if (kind === 'sqlite') {
+      await rig.crash();
+      assert.deepEqual(letters(), [other], 'also for the daemon after');
+    }
+    await end(await rig.again(first, { kind: 'whole' }), true);
+    assert.equal(rig.resolved.length, 1, 'there is nothing to resolve any more');
+  });
+}
+
 describe('flows again: results that were taken over, and are made anew', () => {
   const sum = step('sum', { dependsOn: ['pull', 'other'], with: { total: '{{ steps.pull.result }}' } });
   const without = [flowDefinition([step('pull'), step('other'), sum])];

@@ -88,6 +88,8 @@ export class FlowsRig {
   asked = 0;
   /** A slot has taken a run. */
   onTaken: (run: string) => void;
+  /** Dead letters that are none any more, and the run by which. */
+  readonly resolved: (readonly [readonly string[], string])[] = [];
   /** Runs that the store has the end of. */
   readonly over = new Set<string>();
   runs!: Runs;
@@ -304,6 +306,7 @@ export class FlowsRig {
       },
       budgetBytes: this.#options.budgetBytes ?? 40 * 2 ** 20,
       log: () => {},
+      onResolved: (letters, by) => this.resolved.push([letters, by]),
     });
     runs.attachPool(this.flows);
     const pool = new WatchedPool('io', slots, runs.source('io'));

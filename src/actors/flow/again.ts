@@ -17,7 +17,7 @@ import { type FlowStore, keptOf } from './flow-store.ts';
 import { stepRunId } from './live-flow.ts';
 import { type EarlierStep, itemsTakenOver, stepsTakenOver } from './rerun.ts';
 import type { StepState } from './step-states.ts';
-import { TakenItems } from './taken-items.ts';
+import { MOST_ORIGINS, TakenItems } from './taken-items.ts';
 
 export interface AgainFrom {
   readonly flows: ReadonlyMap<string, CompiledFlow>;
@@ -49,7 +49,8 @@ export async function again(
       `expected a run that is over, got ${id}, which is ${run.state}; cancel it first`,
     );
   }
-  const taking = new Taking(flow, choice, earlierSteps(id, parseNote(run.note)));
+  const earlier = parseNote(run.note);
+  const taking = new Taking(flow, choice, earlierSteps(id, earlier));
   await taking.keepSingle(store, steps);
   await taking.keepItems(store, steps);
   const { note, adopts, forgotten } = taking;
@@ -57,9 +58,13 @@ export async function again(
     task: run.task,
     payload: run.input === '{}' ? null : run.input,
     dueAtMs: run.dueAtMs ?? run.createdAtMs,
-    takenOver: { note: noteText({ again: id, ...note }), adopts },
+    takenOver: { note: noteText({ again: id, ...beforeOf(earlier), ...note }), adopts },
     forgotten,
   };
+}
+
+function beforeOf({ again: of, before = [] }: FlowNote): Pick<FlowNote, 'before'> {
+  return of === undefined ? {} : { before: [of, ...before].slice(0, MOST_ORIGINS) };
 }
 
 function earlierSteps(id: string, note: FlowNote): Map<string, EarlierStep> {

@@ -22,6 +22,8 @@ export interface FlowNote {
   measures?: Record<string, number>;
   /** The run that it is one again of. */
   again?: string;
+  /** Those that that one is one again of, the newest first: see `MOST_ORIGINS`. */
+  before?: readonly string[];
   /** Steps that it takes over, and the runs that have their results: no step that has a run of its own. */
   took?: Record<string, string>;
   /** Items that it takes over of steps with a list, and the runs that have their results. By the name of the step. */

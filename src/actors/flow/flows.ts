@@ -54,11 +54,13 @@ export interface FlowsOptions {
   readonly flows: readonly FlowDefinition[];
   /** Names of all tasks. */
   readonly tasks: ReadonlySet<string>;
-  readonly runs: Pick<Runs, 'steps' | 'trigger' | 'outcome' | 'source' | 'table'>;
+  readonly runs: Pick<Runs, 'steps' | 'trigger' | 'outcome' | 'source' | 'table' | 'deadLetters'>;
   readonly store: FlowStore;
   /** Of the whole process. */
   readonly budgetBytes: number;
   readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
+  /** These runs of a flow are no dead letters any more: `by`, which is one of them again, has succeeded. */
+  readonly onResolved?: (letters: readonly string[], by: string) => void;
 }
 
 /**
@@ -556,6 +558,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         failed_step: end.step === null ? null : flow.graph.nameOf(end.step),
         error: why,
       });
+    if (end.state === 'success') this.#resolve(live);
     this.#keep(live);
     live.bytes.release();
     const outcome: Outcome = {
@@ -568,6 +571,14 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       retryable: false,
     };
     runs.outcome(outcome);
+  }
+
+  /** What failed before has been done now. */
+  #resolve({ id, note }: LiveFlow): void {
+    if (note.again === undefined) return;
+    const { runs, onResolved } = this.#options;
+    const letters = runs.deadLetters.resolve([note.again, ...(note.before ?? [])]);
+    if (letters.length > 0) onResolved?.(letters, id);
   }
 
   #startFailureTask(live: LiveFlow, failure: FlowFailure): void {

@@ -103,6 +103,13 @@ export class DeadLetters {
     return { runs, refused };
   }
 
+  /** What they are of has been done since: gives those that were dead letters. */
+  resolve(runs: readonly string[]): string[] {
+    const resolved = runs.filter((run) => this.#letters.has(run));
+    for (const run of resolved) this.#drop(run);
+    return resolved;
+  }
+
   /** Forgets them; says how many. */
   purge(choice: DeadLetterChoice): number {
     const chosen = this.#choose(choice);
