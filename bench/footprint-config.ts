@@ -29,6 +29,8 @@ export function cronTasks(): readonly object[] {
 
 export interface LoadedConfig {
   readonly threads: number | 'auto';
+  /** Null: what a config has that says nothing. */
+  readonly budgetMb: number | null;
   readonly whenFull: 'block' | 'reject';
   readonly idleSeconds: number;
 }
@@ -36,6 +38,7 @@ export interface LoadedConfig {
 /** The mounted tasks, and those that the loads trigger. */
 export function loadedConfig({
   threads,
+  budgetMb,
   whenFull,
   idleSeconds,
 }: LoadedConfig): Readonly<Record<string, unknown>> {
@@ -48,6 +51,7 @@ export function loadedConfig({
     timeout_seconds: 120,
   });
   return {
+    ...(budgetMb === null ? {} : { memory: { budget_mb: budgetMb } }),
     shutdown: { grace_seconds: 125 },
     pools: { cpu: { threads, idle_seconds: idleSeconds }, io: { slots: IO_SLOTS } },
     queues: { ready: { capacity: READY_CAPACITY, when_full: whenFull } },

@@ -2,6 +2,7 @@
  * What a daemon is put through while it is sampled, from its `ready` line to its end. A daemon that has to be
  * configured differently is another process.
  */
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatusDocument } from '../src/actors/control/index.ts';
@@ -39,7 +40,10 @@ const IDLE: ProcessBounds = { rss: { atMost: 30 }, cpu: { below: 0.5 } };
 const BUSY = { atLeast: 90 } as const;
 const IDLE_AGAIN: ProcessBounds = { rss: { atMost: 30 } };
 
-/** By threads of the cpu pool; none is set for more than four. */
+/** What a daemon is configured for, beside its idle threads. */
+type LoadedPart = Omit<LoadedConfig, 'idleSeconds'>;
+
+/** By threads that the config asks for; none is set for more than four. */
 function busyBounds(threads: number): ProcessBounds {
   if (threads <= 2) return { rss: { atMost: 40 } };
   return threads <= 4 ? { rss: { atMost: 48 } } : {};
@@ -48,8 +52,9 @@ function busyBounds(threads: number): ProcessBounds {
 /** One daemon through everything: idle, each kind of load, all at once, reloads, idle again. */
 export async function everyScenario(options: ScenarioOptions): Promise<BoundedRow[]> {
   const { target, jobs, reloads } = options;
-  return withDaemon({ ...options, name: target, threads: 'auto', whenFull: 'block' }, async (measured) => {
-    const bounds = busyBounds((await measured.status()).cpu.slots);
+  const plain = { threads: 'auto', budgetMb: null, whenFull: 'block' } as const;
+  return withDaemon({ ...options, name: target, ...plain }, async (measured) => {
+    const bounds = busyBounds(availableParallelism());
     await sleep(SETTLE_MS);
     await measured.phase('idle, 200 cron tasks', IDLE);
     await measured.loaded('all cpu threads hash', bounds, [
@@ -71,13 +76,12 @@ export async function everyScenario(options: ScenarioOptions): Promise<BoundedRo
 }
 
 /** A daemon that is configured for it, all busy and nothing else. */
-export async function allBusyScenario(
-  options: ScenarioOptions & Pick<LoadedConfig, 'threads' | 'whenFull'>,
-): Promise<BoundedRow[]> {
-  const { target, jobs, threads, whenFull } = options;
+export async function allBusyScenario(options: ScenarioOptions & LoadedPart): Promise<BoundedRow[]> {
+  const { target, jobs, threads, budgetMb, whenFull } = options;
   const forced = threads === 'auto' ? '' : `, ${threads} cpu thread${threads === 1 ? '' : 's'}`;
-  return withDaemon({ ...options, name: `${target}, ${whenFull}${forced}` }, async (measured) => {
-    const bounds = busyBounds((await measured.status()).cpu.slots);
+  const room = budgetMb === null ? '' : `, budget ${budgetMb} MB`;
+  return withDaemon({ ...options, name: `${target}, ${whenFull}${forced}${room}` }, async (measured) => {
+    const bounds = busyBounds(threads === 'auto' ? availableParallelism() : threads);
     await sleep(SETTLE_MS);
     await measured.loaded(ALL_BUSY, bounds, allBusy(jobs));
     return bounds;
@@ -97,7 +101,7 @@ function allBusy(jobs: FileJobs): readonly Load[] {
   ];
 }
 
-type DaemonOptions = ScenarioOptions & Pick<LoadedConfig, 'threads' | 'whenFull'> & { readonly name: string };
+type DaemonOptions = ScenarioOptions & LoadedPart & { readonly name: string };
 
 /** Runs the scenarios, stops the daemon, and adds what it took from `ready` to its exit. */
 async function withDaemon(

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFileJobs } from './footprint-config.ts';
+import { type LoadedConfig, makeFileJobs } from './footprint-config.ts';
 import { builtTargets, type Target } from './footprint-daemon.ts';
 import { benchIdlePeers } from './footprint-peers.ts';
 import type { BoundedRow } from './footprint-rows.ts';
@@ -18,7 +18,17 @@ export interface FootprintOptions {
   readonly target?: Target | 'both' | undefined;
 }
 
-const FORCED_THREADS = [1, 2, 4] as const;
+/**
+ * Cpu threads that the config asks for, and its budget. Within the default one the governor begins as many as fit; with
+ * more room all of them run.
+ */
+const FORCED: readonly Pick<LoadedConfig, 'threads' | 'budgetMb'>[] = [
+  { threads: 1, budgetMb: null },
+  { threads: 2, budgetMb: null },
+  { threads: 4, budgetMb: null },
+  { threads: 2, budgetMb: 96 },
+  { threads: 4, budgetMb: 96 },
+];
 
 export async function benchFootprint({ quick, target = 'both' }: FootprintOptions): Promise<BoundedRow[]> {
   const seconds = quick ? 10 : 60;
@@ -41,9 +51,10 @@ export async function benchFootprint({ quick, target = 'both' }: FootprintOption
         idleSeconds: quick ? 2 : 10,
       };
       rows.push(...(await everyScenario(options)));
-      rows.push(...(await allBusyScenario({ ...options, threads: 'auto', whenFull: 'reject' })));
-      for (const threads of FORCED_THREADS) {
-        rows.push(...(await allBusyScenario({ ...options, threads, whenFull: 'block' })));
+      const auto = { threads: 'auto', budgetMb: null, whenFull: 'reject' } as const;
+      rows.push(...(await allBusyScenario({ ...options, ...auto })));
+      for (const forced of FORCED) {
+        rows.push(...(await allBusyScenario({ ...options, ...forced, whenFull: 'block' })));
       }
     }
     rows.push(...(await benchIdlePeers(seconds)));
