@@ -13,11 +13,11 @@
  * - a lost event costs time until the next sweep
  */
 import { type DelayEngine, HeapDelayEngine } from '../delay/index.ts';
-import type { AbortReason, ExecuteOrder, Outcome, Pool, WorkSource } from '../execution.ts';
+import type { AbortReason, ExecuteOrder, Pool, WorkSource } from '../execution.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
-import { assertNever, ColibriError, toErrorData } from '../kernel/errors.ts';
+import { assertNever, ColibriError } from '../kernel/errors.ts';
 import { type Answer, LinkedHashMap, Ring } from '../kernel/index.ts';
-import type { LogRecord, RerunChoice } from '../protocol.ts';
+import type { RerunChoice } from '../protocol.ts';
 import { referenceIn } from '../results/result-reference.ts';
 import type { FlowedRun, FlowQuestions, FlowSeat, Runs, StepLimits, StepRuns } from '../runs/index.ts';
 import type { FlowView, RunView } from '../views/run-view.ts';
@@ -27,29 +27,20 @@ import { type CompiledFlow, compileFlow } from './compile-flow.ts';
 import { FlowBytes } from './flow-bytes.ts';
 import { FlowCounts } from './flow-counts.ts';
 import type { FlowDefinition } from './flow-definition.ts';
-import {
-  eventOfSeen,
-  type FlowEffect,
-  type FlowEnd,
-  type FlowEvent,
-  type FlowPlace,
-  NOTHING_SEEN,
-  type StopReason,
-} from './flow-events.ts';
-import { errorOfEnd, type FlowFailure, failureInput } from './flow-failure.ts';
+import { FlowEffects, type FlowEffectsOptions } from './flow-effects.ts';
+import { eventOfSeen, type FlowEvent, type FlowPlace, NOTHING_SEEN, type StopReason } from './flow-events.ts';
 import { noteText, parseNote } from './flow-note.ts';
 import { shown } from './flow-questions.ts';
 import { FlowRun } from './flow-run.ts';
 import type { FlowStore } from './flow-store.ts';
-import { flowEndReason, flowEndText } from './flow-text.ts';
 import { Guards } from './guards.ts';
-import { failureRunId, firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
+import { firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
 import { SharedReads } from './shared-reads.ts';
 import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
 import type { TakenItems } from './taken-items.ts';
 
-export interface FlowsOptions {
+export interface FlowsOptions extends Pick<FlowEffectsOptions, 'log' | 'onResolved'> {
   readonly clock: Clock;
   readonly flows: readonly FlowDefinition[];
   /** Names of all tasks. */
@@ -58,9 +49,6 @@ export interface FlowsOptions {
   readonly store: FlowStore;
   /** Of the whole process. */
   readonly budgetBytes: number;
-  readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
-  /** These runs of a flow are no dead letters any more: `by`, which is one of them again, has succeeded. */
-  readonly onResolved?: (letters: readonly string[], by: string) => void;
 }
 
 /**
@@ -94,6 +82,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
   readonly #starts: StepStarts;
   readonly #takeUp: TakeUp;
   readonly #guards = new Guards();
+  readonly #effects: FlowEffects;
   readonly #deadlines: DelayEngine<string>;
   #sweeping: ClockTimer | null = null;
   #planned = false;
@@ -137,7 +126,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         // What a daemon before saw end is not counted again.
         const isTakenUp = live.run === null && live.attempt > 1;
         live.run ??= this.#made(live);
-        this.#carryOut(live, live.run.sweep(seen), isTakenUp);
+        this.#effects.carryOut(live, live.run.sweep(seen), isTakenUp);
         if (isTakenUp) live.foundEarly(seen);
         if (live.isOverdue) this.#stop(live.id, 'flow-timed-out');
         this.#plan();
@@ -147,6 +136,20 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       clock,
       now: () => clock.monoMs(),
       onDue: (flow) => this.#put({ kind: 'stop', flow, reason: 'flow-timed-out' }),
+    });
+    this.#effects = new FlowEffects({
+      clock,
+      runs,
+      starts: this.#starts,
+      takeUp: this.#takeUp,
+      counts: this.#counts,
+      log: options.log,
+      onResolved: options.onResolved,
+      tell: (live, event) => this.#put({ kind: 'tell', live, event }),
+      onOver: (live) => {
+        if (live.deadline !== null) this.#deadlines.cancel(live.deadline);
+        this.#live.delete(live.id);
+      },
     });
     this.#sweepLater();
   }
@@ -371,7 +374,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     this.#counts.began(flow.name);
     if (note.sinceMs === undefined && (flow.timeoutMs !== null || !isNew)) {
       note.sinceMs = sinceMs;
-      this.#keep(live);
+      this.#effects.keep(live);
     }
     if (flow.timeoutMs !== null) {
       // A step of the wall clock does not end it; what went by while no daemon was there is told by that clock alone.
@@ -382,7 +385,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     }
     if (!isNew || !this.#guards.knows(flow)) return this.#takeUp.add(live);
     live.run = this.#made(live);
-    this.#carryOut(live, live.run.sweep(NOTHING_SEEN));
+    this.#effects.carryOut(live, live.run.sweep(NOTHING_SEEN));
   }
 
   #made(live: LiveFlow): FlowRun {
@@ -401,20 +404,31 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (takenOver.size < took.length) {
       // The others are made anew, and their old results are not to come back with another config.
       note.took = Object.fromEntries([...takenOver].map(([step, run]) => [graph.nameOf(step), run]));
-      this.#keep(live);
+      this.#effects.keep(live);
     }
     const late = note.late?.map((step) => graph.indexOf(step));
-    const takenItems = new Map<number, TakenItems>();
+    const takenItems = note.items === undefined ? null : this.#takenItems(live, takenOver);
+    return new FlowRun(graph, {
+      takenOver,
+      ...(takenItems === null ? {} : { takenItems }),
+      stopping: note.stop ?? null,
+      late,
+    });
+  }
+
+  /** Of lists that are as they were; what is noted of others is not to come back. */
+  #takenItems(live: LiveFlow, takenOver: ReadonlyMap<number, string>): ReadonlyMap<number, TakenItems> {
+    const { graph } = live.flow;
+    const taken = new Map<number, TakenItems>();
     const before = live.note.items;
-    for (const step of Array.from(graph.order)) {
+    for (const step of graph.steps.keys()) {
       const items = takenOver.has(step) ? undefined : live.takenItems(step);
-      const isAsBefore = graph.upstreamOf(step).every((up) => takenOver.has(up));
       if (items === undefined) continue;
-      if (isAsBefore) takenItems.set(step, items);
+      if (graph.upstreamOf(step).every((up) => takenOver.has(up))) taken.set(step, items);
       else live.forgetItems(step);
     }
-    if (live.note.items !== before) this.#keep(live);
-    return new FlowRun(graph, { takenOver, takenItems, stopping: note.stop ?? null, late });
+    if (live.note.items !== before) this.#effects.keep(live);
+    return taken;
   }
 
   #stop(id: string, reason: StopReason): void {
@@ -438,7 +452,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (note.stop !== undefined) return note.stop;
     note.stop = reason;
     if (live === undefined) this.#steps.note(id, noteText(note));
-    else this.#keep(live);
+    else this.#effects.keep(live);
     return reason;
   }
 
@@ -464,7 +478,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         return null;
       }
       const unmet = this.#guards.judge(live, place.step, expectation, JSON.parse(result ?? 'null'));
-      this.#keep(live);
+      this.#effects.keep(live);
       if (unmet !== null) return { kind: 'failed', ...place, reason: 'not-expected', detail: unmet };
     }
     return eventOfSeen({ state: run.state, result: null, reason: null, detail }, place);
@@ -474,143 +488,19 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     if (live.run === null || this.#live.get(live.id) !== live) return;
     if (event.kind === 'failed' && event.reason === 'no-input') {
       // Of items it is kept with the end of their step: nothing follows from it before, and tried again they fail alike.
-      if (event.item === null) this.#keepFailure(live, event.step, event);
+      if (event.item === null) this.#effects.keepFailure(live, event.step, event);
       else live.unmade.add(event.step);
     }
-    this.#carryOut(live, live.run.apply(event));
-  }
-
-  #keepFailure(live: LiveFlow, step: number, why: Pick<Failure, 'reason' | 'detail'>): void {
-    live.note.verdicts ??= {};
-    live.note.verdicts[live.flow.graph.nameOf(step)] = { reason: why.reason, detail: why.detail ?? '' };
-    this.#keep(live);
+    this.#effects.carryOut(live, live.run.apply(event));
   }
 
   #listed(live: LiveFlow, step: number, items: number): void {
     live.note.lists ??= {};
     live.note.lists[live.flow.graph.nameOf(step)] = items;
-    this.#keep(live);
+    this.#effects.keep(live);
     this.#put({ kind: 'tell', live, event: { kind: 'listed', step, items } });
   }
-
-  // — effects
-
-  #carryOut(live: LiveFlow, effects: readonly FlowEffect[], isTakenUp = false): void {
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case 'start':
-          if (live.early.delete(effect.step)) this.#takeUp.add(live);
-          else this.#starts.want(live, effect);
-          break;
-        case 'list':
-          if (live.early.delete(effect.step)) this.#takeUp.add(live);
-          else void this.#starts.list(live, effect.step);
-          break;
-        case 'cancel':
-          this.#cancel(live, effect);
-          break;
-        case 'step-ended':
-          // What is still on its way for it has nobody to go to.
-          live.starting.delete(live.listIdOf(effect.step));
-          live.keepRead(effect.step, null);
-          if (live.unmade.delete(effect.step) && effect.reason === 'item-failed') {
-            const { reason, step } = effect;
-            this.#keepFailure(live, step, { reason, detail: live.run!.detailOf(step) });
-          }
-          if (live.early.delete(effect.step)) this.#cancelEarly(live, effect.step);
-          if (!isTakenUp) this.#counts.stepEnded(live.flow.name, effect.state, effect.reason);
-          break;
-        case 'over':
-          this.#over(live, effect.end);
-          break;
-        default:
-          assertNever(effect, 'effect of a flow');
-      }
-    }
-  }
-
-  #cancel(live: LiveFlow, { step, item }: FlowPlace): void {
-    if (this.#starts.drop(live, { step, item })) {
-      this.#put({ kind: 'tell', live, event: { kind: 'cancelled', step, item } });
-    } else this.#steps.cancel(live.idOf({ step, item }));
-  }
-
-  /** The step is over, with its run or without. */
-  #cancelEarly(live: LiveFlow, step: number): void {
-    const items = live.note.lists?.[live.flow.graph.nameOf(step)] ?? null;
-    if (items === null) this.#steps.cancel(live.idOf({ step, item: null }));
-    else for (let item = 0; item < items; item++) this.#steps.cancel(live.idOf({ step, item }));
-  }
-
-  /** Its end is in the journal with how each step did. */
-  #over(live: LiveFlow, end: FlowEnd): void {
-    const { clock, runs } = this.#options;
-    const { flow, note, id } = live;
-    const ended = { graph: flow.graph, run: live.run! };
-    const why = flowEndReason(end, ended);
-    note.end = flowEndText(end, ended);
-    note.steps = live.notedSteps();
-    if (live.deadline !== null) this.#deadlines.cancel(live.deadline);
-    this.#live.delete(id);
-    this.#counts.over(flow.name);
-    if (end.state === 'failed')
-      this.#startFailureTask(live, {
-        failed_step: end.step === null ? null : flow.graph.nameOf(end.step),
-        error: why,
-      });
-    if (end.state === 'success') this.#resolve(live);
-    this.#keep(live);
-    live.bytes.release();
-    const outcome: Outcome = {
-      run: id,
-      attempt: live.attempt,
-      status: end.state,
-      result: null,
-      error: errorOfEnd(end, why, live.firstError.of(end.step)),
-      durationMs: Math.max(0, clock.wallMs() - live.sinceMs),
-      retryable: false,
-    };
-    runs.outcome(outcome);
-  }
-
-  /** What failed before has been done now. */
-  #resolve({ id, note }: LiveFlow): void {
-    if (note.again === undefined) return;
-    const { runs, onResolved } = this.#options;
-    const letters = runs.deadLetters.resolve([note.again, ...(note.before ?? [])]);
-    if (letters.length > 0) onResolved?.(letters, id);
-  }
-
-  #startFailureTask(live: LiveFlow, failure: FlowFailure): void {
-    const { onFailure } = live.flow;
-    if (onFailure === null) return;
-    try {
-      const input = onFailure.input === null ? null : failureInput(live, onFailure.input, failure);
-      this.#steps.start({
-        flow: live.id,
-        id: failureRunId(live.id),
-        task: onFailure.task,
-        input,
-        limits: null,
-      });
-    } catch (error) {
-      const { message } = toErrorData(error, 'input-invalid');
-      this.#options.log('error', 'on_failure cannot run', {
-        flow: live.flow.name,
-        run: live.id,
-        error: message,
-      });
-    }
-  }
-
-  #keep(live: LiveFlow): void {
-    const text = noteText(live.note);
-    live.bytes.note(text);
-    this.#steps.note(live.id, text);
-  }
 }
-
-type Failure = Extract<FlowEvent, { kind: 'failed' }>;
 
 const NOTHING_ELSE = { result: null, reason: null, detail: null } as const;
 

@@ -71,10 +71,10 @@ export class LiveFlow {
   /** By step: what is being read for all of its runs, or could not be. */
   readonly reading = new Map<number, Promise<void>>();
   readonly #reads = new Map<number, StepRead>();
-  /** What functions of a program read. */
-  readonly texts = new StepTexts(() => this.bytes.reads(this.#read()));
+  /** What functions of a program read. Null: nothing yet; so most flows have none of it. */
+  #texts: StepTexts | null = null;
   /** By step: items of its list that are taken over. */
-  readonly #taken = new Map<number, TakenItems>();
+  #taken: Map<number, TakenItems> | null = null;
   /**
    * Steps whose run is there before their turn: the config of now has put others before them. They have begun, so they go on;
    * what came of them counts when their turn comes, and no second run is made.
@@ -110,6 +110,11 @@ export class LiveFlow {
     return this.#payload;
   }
 
+  get texts(): StepTexts {
+    this.#texts ??= new StepTexts(() => this.bytes.reads(this.#read()));
+    return this.#texts;
+  }
+
   readOf(step: number): StepRead {
     return this.#reads.get(step) ?? NOTHING_READ;
   }
@@ -117,7 +122,7 @@ export class LiveFlow {
   /** Null: the step needs nothing more. */
   keepRead(step: number, read: StepRead | null): void {
     if (read === null) {
-      this.texts.end(step);
+      this.#texts?.end(step);
       this.reading.delete(step);
       if (!this.#reads.delete(step)) return;
     } else this.#reads.set(step, read);
@@ -125,7 +130,7 @@ export class LiveFlow {
   }
 
   *#read(): Iterable<unknown> {
-    yield* this.texts.held();
+    if (this.#texts !== null) yield* this.#texts.held();
     for (const { items, results } of this.#reads.values()) {
       if (items !== null) yield items;
       if (results === null) continue;
@@ -175,6 +180,7 @@ export class LiveFlow {
   takenItems(step: number): TakenItems | undefined {
     const noted = this.note.items?.[this.flow.graph.nameOf(step)];
     if (noted === undefined || this.flow.graph.steps[step]!.each === null) return undefined;
+    this.#taken ??= new Map();
     let taken = this.#taken.get(step);
     if (taken === undefined) {
       taken = new TakenItems(noted.size, noted.from);
@@ -187,7 +193,7 @@ export class LiveFlow {
   forgetItems(step: number): void {
     const { [this.flow.graph.nameOf(step)]: _, ...others } = this.note.items ?? {};
     this.note.items = others;
-    this.#taken.delete(step);
+    this.#taken?.delete(step);
   }
 
   /** Where the results of the items of a step are; null: it has no list, or that was never known. */
