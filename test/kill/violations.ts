@@ -112,9 +112,10 @@ function marksOf(lines: readonly LedgerLine[]): Map<number, Marks> {
   return marks;
 }
 
-/** Runs that stand as running although they began before this daemon did. */
+/** Runs that stand as running although their attempt began before this daemon did; a flow itself may have begun long ago. */
 export function ghostViolations(running: readonly RunDocument[], spawnedAtMs: number): Violation[] {
   return running
+    .map((run) => ({ ...run, started_at: run.attempts.at(-1)?.started_at ?? run.started_at }))
     .filter(({ started_at }) => started_at === null || Date.parse(started_at) < spawnedAtMs)
     .map(({ run, started_at }) => ({
       rule: 'left-running',
