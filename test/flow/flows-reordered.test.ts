@@ -120,3 +120,32 @@ for (const [name, crashes] of [
     });
   });
 }
+
+test('what has failed already is put before steps that have begun: they end with their steps, whoever is behind them', async (t) => {
+  const steps = (dependsOn: readonly string[]) => [
+    step('ask'),
+    step('sum', { dependsOn }),
+    step('one', { dependsOn, each }),
+    step('last', { dependsOn: ['sum', 'one'], onUpstreamFailure: 'run' }),
+  ];
+  const rig = new FlowsRig({ flows: [flowDefinition(steps([]))], file: journalFile(t) });
+  t.after(() => rig.close());
+  const run = await rig.start('f', { items: [1, 2, 3] });
+  rig.fail(`${run}/ask`);
+  await rig.settle();
+  assert.deepEqual(rig.held.toSorted(), ['one[0]', 'one[1]', 'sum']);
+  await rig.crash([flowDefinition(steps(['ask']))]);
+  await rig.settle();
+  const cut = ['one[0]', 'one[1]', 'sum'].map((one) => `${run}/${one}`);
+  assert.deepEqual(rig.pool.aborted.toSorted(), cut);
+  for (const one of cut) rig.finish(one, { status: 'cancelled' });
+  rig.finish(`${run}/last`);
+  await rig.settle();
+  assert.deepEqual(await rig.states(run), [
+    'ask failed run-failed',
+    'sum skipped upstream',
+    'one skipped upstream',
+    'last success done',
+  ]);
+  assert.deepEqual([rig.runs.figures.unfinished, rig.held], [0, []]);
+});

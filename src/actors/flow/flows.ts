@@ -126,8 +126,9 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
         // What a daemon before saw end is not counted again.
         const isTakenUp = live.run === null && live.attempt > 1;
         live.run ??= this.#made(live);
-        this.#effects.carryOut(live, live.run.sweep(seen), isTakenUp);
+        const effects = live.run.sweep(seen);
         if (isTakenUp) live.foundEarly(seen);
+        this.#effects.carryOut(live, effects, isTakenUp);
         if (live.isOverdue) this.#stop(live.id, 'flow-timed-out');
         this.#plan();
       },

@@ -163,10 +163,10 @@ export class LiveFlow {
     return hasList === (found.item !== null) ? { step, item: found.item } : null;
   }
 
-  /** By the first sweep of a flow of before. */
+  /** By the first sweep of a flow of before, which asked for no run of a step that waits or that ended by one before it. */
   foundEarly(seen: SeenRuns): void {
     for (let step = 0; step < this.flow.graph.size; step++) {
-      if (this.run!.stateOf(step) !== 'pending') continue;
+      if (this.run!.stateOf(step) !== 'pending' && this.run!.reasonOf(step) !== 'upstream') continue;
       if (seen.run(step, null) !== null || seen.items(step) !== null) this.early.add(step);
     }
   }
