@@ -138,7 +138,7 @@ export interface AuditEntry {
   readonly atMs: number;
   /** As the command line says of its user: `name (uid)`; `daemon` for what the daemon did itself. */
   readonly actor: string;
-  /** `trigger`, `cancel`, `dead replay`, `dead purge`, `reload`, `backup`, `start`, `stop`. */
+  /** `trigger`, `cancel`, `flow rerun`, `dead replay`, `dead purge`, `dead resolve`, `reload`, `backup`, `start`, `stop`. */
   readonly action: string;
   /** Task or run; null: neither. */
   readonly target: string | null;

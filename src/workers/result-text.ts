@@ -7,6 +7,7 @@
  * exists.
  */
 import { ColibriError } from '../actors/kernel/errors.ts';
+import { lostKind } from '../actors/kernel/lost-kind.ts';
 import { FILE_RESULT_BYTES, MESSAGE_RESULT_BYTES } from '../actors/results/result-reference.ts';
 
 /** The longest result that travels with its run, in bytes of JSON text; longer ones go to a file where there may be any. */
@@ -62,6 +63,7 @@ class Walk {
   }
 
   visit(value: unknown, at: string, depth: number): void {
+    const lost = typeof value === 'object' && value !== null ? lostKind(value) : null;
     if (typeof value === 'string') {
       this.#add(value.length + 2);
     } else if (typeof value !== 'object' || value === null) {
@@ -69,8 +71,8 @@ class Walk {
       this.#add(1);
     } else if (ArrayBuffer.isView(value)) {
       this.#add(value.byteLength * 2);
-    } else if (value instanceof Date && Number.isNaN(value.getTime())) {
-      throw notJson(at, 'an invalid Date, which JSON writes as null; return null or a text instead');
+    } else if (lost !== null) {
+      throw notJson(at, lost);
     } else if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
       this.#add(2);
     } else {
@@ -83,12 +85,6 @@ class Walk {
       throw notJson(at, 'a reference back to an object that holds it (a cycle)');
     }
     if (depth >= DEPTH_LIMIT) throw notJson(at, `an object nested deeper than ${DEPTH_LIMIT} levels`);
-    if (value instanceof Map || value instanceof Set) {
-      throw notJson(at, 'a Map or Set, which JSON writes as {}; turn it into an object or array');
-    }
-    if (value instanceof Promise) throw notJson(at, 'a promise; await it before returning');
-    const lost = lostKind(value);
-    if (lost !== null) throw notJson(at, lost);
     // Within a result, as `Promise.allSettled` gives it, it does no harm.
     if (depth === 0 && value instanceof Error)
       throw notJson(at, 'an Error, which JSON writes as {}; throw it instead');
@@ -111,28 +107,6 @@ class Walk {
     this.#length += length;
     if (this.#length > this.#limit) throw tooLong(this.#limit, `more than ${this.#limit} bytes`);
   }
-}
-
-/** What says all of itself elsewhere than in properties; null: it does not. */
-function lostKind(value: object): string | null {
-  // Of a function with a star nothing has run when it returns: the run would be a success that did nothing.
-  if (Symbol.asyncIterator in value) {
-    return 'a stream or an async generator, which nobody has read; return what it gives as an array';
-  }
-  if (Symbol.iterator in value && typeof (value as { next?: unknown }).next === 'function') {
-    return 'an iterator, which nobody has read; return what it gives as an array';
-  }
-  if (Array.isArray(value) || Object.keys(value).length > 0) return null;
-  if (value instanceof RegExp) return 'a RegExp, which JSON writes as {}; return its source';
-  if (value instanceof WeakMap || value instanceof WeakSet) {
-    return 'a WeakMap or WeakSet, which JSON writes as {}; return plain data';
-  }
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
-    return 'a buffer, which JSON writes as {}; write it to a file and return the path';
-  }
-  if (Symbol.iterator in value)
-    return 'something to iterate over, which JSON writes as {}; make an array of it';
-  return null;
 }
 
 function refuseScalar(value: unknown, at: string): void {

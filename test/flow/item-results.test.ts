@@ -76,6 +76,19 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.deepEqual(given(rig, run), { got: { a: 5, b: 8, all: `${run}/one` } });
     });
 
+    test('another step can run over that of one item, also where it lies in a file', async (t) => {
+      const list = '{{ steps.one.result[0] }}';
+      const each = { ...EACH, list };
+      const rig = make(t, [
+        step('one', { each: EACH, with: { item: '{{ item }}' } }),
+        step('two', { dependsOn: ['one'], each, with: { item: '{{ item }}' } }),
+      ]);
+      const run = await rig.start('f', [0]);
+      rig.fileResult(`${run}/one[0]`, [7, 8]);
+      await rig.settle();
+      assert.deepEqual(given(rig, run, 'two[1]'), { item: 8 });
+    });
+
     test('an empty list has an empty list of results, and a way that is none says so', async (t) => {
       const rig = make(t, gathers('{{ steps.one.result }}'));
       assert.deepEqual(given(rig, await rig.start('f', [])), { got: [] });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { notedItems, TakenItems } from '../../src/actors/flow/taken-items.ts';
+import { MOST_ORIGINS, notedItems, TakenItems } from '../../src/actors/flow/taken-items.ts';
 import { FakeAnswer } from '../runs/runs-setup.ts';
 import {
   type FlowsRig,
@@ -20,6 +20,8 @@ const READ = [
   ONE,
   step('after', { dependsOn: ['one'], with: { all: '{{ steps.one.result }}' } }),
 ];
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
 
 for (const kind of ['memory', 'sqlite'] as const) {
   describe(`items again: ${kind}`, () => {
@@ -85,6 +87,44 @@ for (const kind of ['memory', 'sqlite'] as const) {
       await rig.settle();
       assert.deepEqual(rig.held, ['after'], 'the list is taken over as a whole');
       assert.deepEqual(input(), { all: ['0', '1!', '2', '3?', '4'] });
+    });
+
+    test('of a list that is from more runs than are noted, the items that are not known any more are done once more', async (t) => {
+      const each = { ...EACH, concurrency: 100 };
+      const rig = make(t, [READ[0]!, { ...ONE, each }, READ[2]!]);
+      const size = MOST_ORIGINS + 1;
+      let run = await firstOf(rig, range(1, size), size);
+      for (let item = 1; item < size; item++) {
+        run = await rig.again(run);
+        assert.deepEqual(await finish(rig, run, range(item + 1, size)), range(item, size));
+      }
+      rig.fail(`${run}/after`);
+      await rig.told();
+      const again = await rig.again(run);
+      assert.deepEqual(rig.held, ['one[0]']);
+      await finish(rig, again, [], '!');
+      const { all } = JSON.parse(rig.pool.held.get(`${again}/after`)!.input) as { all: unknown };
+      assert.deepEqual(all, ['0!', ...range(1, size).map(String)]);
+    });
+
+    test('an item that ends well after the timeout of its flow is no success, nor is it taken over', async (t) => {
+      const rig = rigOf(t, kind, { flows: [flowDefinition(STEPS, { timeoutMs: 60_000 })], overlap: 'allow' });
+      const run = await firstOf(rig, [], 0);
+      assert.deepEqual(rig.held, ['after']);
+      rig.finish(`${run}/after`);
+      await rig.told();
+      const late = await rig.start();
+      rig.result(`${late}/pull`, [0, 1]);
+      await rig.settle();
+      rig.result(`${late}/one[0]`, 0);
+      await rig.settle();
+      await rig.clock.advance(61_000);
+      await rig.settle();
+      rig.result(`${late}/one[1]`, 'half of it');
+      await rig.told();
+      assert.equal(rig.view(late)?.error?.code, 'timeout');
+      await rig.again(late);
+      assert.deepEqual(rig.held, ['one[1]']);
     });
 
     test('a stop in the middle: what did not begin and what was cut runs too', async (t) => {

@@ -106,7 +106,7 @@ const NOT_JSON: readonly [name: string, value: unknown, message: RegExp][] = [
     (async function* () {})(),
     /got a stream or an async generator, which nobody has read/,
   ],
-  ['a generator', (function* () {})(), /got an iterator, which nobody has read; return .* as an array/],
+  ['a generator', (function* () {})(), /got an iterator, which nobody has read; make an array/],
   ['an iterator inside', { keys: new Map().keys() }, /result\.keys.*an iterator/],
   ['an error that was not thrown', new RangeError('no'), /expected result .* got an Error.*throw it/],
   ['a deep nest', deep, /deeper/],

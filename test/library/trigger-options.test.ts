@@ -48,6 +48,9 @@ test('an input arrives as it was given, or is refused with its place', () => {
   const endless: { inner?: unknown } = {};
   endless.inner = endless;
   const refused: [unknown, string][] = [
+    [new URLSearchParams('a=1'), 'input to be a value that JSON can hold, got something to iterate over'],
+    [{ by: /x/ }, 'input.by to be a value that JSON can hold, got a RegExp'],
+    [{ why: new Error('no') }, 'input.why to be a value that JSON can hold, got an Error'],
     [new Map([[1, 2]]), 'input to be a value that JSON can hold, got a Map or Set'],
     [{ ids: [new Set([1])] }, 'input.ids.0 to be a value that JSON can hold, got a Map or Set'],
     [{ order: Promise.resolve(5) }, 'input.order to be a value that JSON can hold, got a promise; await it'],

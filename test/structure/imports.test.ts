@@ -81,6 +81,7 @@ test('a folder with a face is entered by its face', () => {
     'src/actors/kernel/shared-mark.ts',
     'src/actors/kernel/tidier.ts',
     'src/actors/kernel/memory-short.ts',
+    'src/actors/kernel/lost-kind.ts',
     'src/main/memory/native-memory.ts',
     'src/main/memory/optimising.ts',
     'src/actors/runs/run-states.ts',

@@ -138,8 +138,11 @@ class Taking {
         if (run !== null && !kept.has(run)) items.drop(item);
       }
       const gone = runs.length - items.count;
-      if (gone === 0) continue;
-      this.#forgotten.set(step, gone);
+      // Of a list that is from more runs than are noted, some are not known any more.
+      const isWhole = before.state !== 'success' || items.count === items.size;
+      if (gone === 0 && isWhole) continue;
+      const missing = before.state === 'success' ? items.size - items.count : gone;
+      this.#forgotten.set(step, missing);
       this.#earlier.set(name, { ...before, items, state: 'failed' });
     }
   }

@@ -175,7 +175,9 @@ export class ListSteps {
   #ended(step: number, item: number, event: ItemEnding): void {
     const fan = this.#fans.get(step)!;
     const wasClosed = fan.isClosed;
-    const { end, detail } = endOf(event);
+    // As of a single step: what a handler returns that was told to stop may be half of its work.
+    const isTooLate = event.kind === 'succeeded' && this.#ports.isLate(step);
+    const { end, detail } = isTooLate ? TOO_LATE : endOf(event);
     if (!fan.end(item, end, detail)) return;
     // It would wait for its task to come back.
     if (event.kind === 'orphaned') this.#ports.emit({ kind: 'cancel', step, item });
@@ -204,10 +206,14 @@ export class ListSteps {
   }
 }
 
-function endOf(event: ItemEnding): {
+interface EndedItem {
   readonly end: ItemEnd;
   readonly detail: string | null;
-} {
+}
+
+const TOO_LATE: EndedItem = { end: 'cancelled', detail: null };
+
+function endOf(event: ItemEnding): EndedItem {
   switch (event.kind) {
     case 'succeeded':
       return { end: 'success', detail: null };

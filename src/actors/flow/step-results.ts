@@ -53,7 +53,8 @@ export async function gatherResults(wanted: ResultsWanted): Promise<StepResults>
   for (const source of there) {
     const items = itemsOf(source.step);
     if (items === null) continue;
-    if (typeof source.path[0] === 'number') parts.set(source, await itemPart(source, items, wanted));
+    if (typeof source.path[0] === 'number')
+      parts.set(source, await itemPart(source, items, { ...wanted, isList: source === list }));
     else if (!values.has(runOf(source.step)!)) {
       const texts = await itemTexts(source.step, items, wanted);
       values.set(runOf(source.step)!, JSON.parse(`[${texts.join(',')}]`));
@@ -71,7 +72,7 @@ function isWithinFile(root: unknown, path: SchemaPath, isList: boolean): root is
 async function itemPart(
   source: StepSource,
   { size, runOf }: ItemRuns,
-  { store, steps }: ResultsWanted,
+  { store, steps, isList }: ResultsWanted & { readonly isList: boolean },
 ): Promise<unknown> {
   const [item, ...path] = source.path as [number, ...SchemaPath];
   if (item >= size) throw notThere(source, 0, 'a list');
@@ -80,7 +81,7 @@ async function itemPart(
   if (run === null) return null;
   const root = (await resultsOf([run], store, steps)).get(run);
   if (root === undefined) throw forgotten(`${source.step}[${item}]`);
-  if (isWithinFile(root, path, false)) return partOf(source, { file: root.$file, path, above: 1 }, store);
+  if (isWithinFile(root, path, isList)) return partOf(source, { file: root.$file, path, above: 1 }, store);
   const { value, found } = valueAtPath(root, path);
   if (value !== undefined) return value;
   throw notThere(source, found + 1, describeValue(valueAtPath(root, path.slice(0, found)).value));

@@ -42,6 +42,7 @@ export type { JsonSchema } from './json-schema.ts';
 export { setLimit } from './limit-timer.ts';
 export { LinkedHashMap } from './linked-hash-map.ts';
 export { type LoopDelay, LoopDelaySampler } from './loop-delay.ts';
+export { lostKind } from './lost-kind.ts';
 export {
   Mailbox,
   type MailboxOptions,

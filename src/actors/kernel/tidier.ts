@@ -1,6 +1,6 @@
 /**
  * When a thread collects its garbage: when its work has run dry, and where memory is short in the middle of work too, when
- * its heap has grown, but so rarely that it costs about a hundredth of the thread's time at most. Nobody else can collect
+ * its heap has grown, but so rarely that it costs some hundredths of the thread's time at most. Nobody else can collect
  * for a thread; where there is no memory left, main asks for `collect`.
  */
 import { GarbageCollector } from './collect-garbage.ts';

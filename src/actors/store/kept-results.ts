@@ -1,6 +1,6 @@
 /**
  * Which of the runs that are over keep their result in a store in memory, and the files of those that lie in one: bounded in number,
- * age and bytes of files. Results of items of lists, which nobody takes over, go before all others, else the oldest first.
+ * age and bytes of files. Results of items of lists, which can be made anew one by one, go before all others, else the oldest first.
  */
 import type { OwnFile } from '../results/result-reference.ts';
 import type { Retention } from './store.ts';

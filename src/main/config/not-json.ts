@@ -1,5 +1,5 @@
 /** What JSON cannot hold, or would empty in silence, in a tree of data; `toJSON` is left to say what it likes. */
-import { describeValue } from '../../actors/kernel/index.ts';
+import { describeValue, lostKind } from '../../actors/kernel/index.ts';
 
 const MAX_LEVELS = 64;
 
@@ -17,6 +17,8 @@ export function findNotJson(value: unknown, path: readonly (string | number)[] =
   if (typeof value !== 'object') return { path, got: describeValue(value) };
   const kind = lostKind(value);
   if (kind !== null) return { path, got: kind };
+  if (value instanceof Error) return { path, got: 'an Error, which JSON writes as {}; take its message' };
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return null;
   if (path.length >= MAX_LEVELS) return { path: path.slice(0, 8), got: `more than ${MAX_LEVELS} levels` };
   const entries: Iterable<[string | number, unknown]> = Array.isArray(value)
     ? value.entries()
@@ -26,11 +28,4 @@ export function findNotJson(value: unknown, path: readonly (string | number)[] =
     if (found !== null) return found;
   }
   return null;
-}
-
-/** An object that JSON writes as `{}` or null whatever it holds; null: it is none. */
-function lostKind(value: object): string | null {
-  if (value instanceof Map || value instanceof Set) return 'a Map or Set; turn it into an object or a list';
-  if (value instanceof Promise) return 'a promise; await it first';
-  return value instanceof Date && Number.isNaN(value.getTime()) ? 'an invalid Date' : null;
 }

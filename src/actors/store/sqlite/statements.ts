@@ -129,7 +129,7 @@ export const SQL = {
         + coalesce(length(error), 0) + coalesce(length(attempts), 0) + coalesce(length(note), 0))
         OVER (ORDER BY aged_ms DESC, rowid DESC) AS total
       FROM runs WHERE ended_ms IS NOT NULL AND dead = 0 AND held = 0) WHERE total > ?)`,
-  /** How many. Those of items, which nobody takes over, before all others. */
+  /** How many. Those of items, which can be made anew one by one, before all others. */
   forgetResults: `UPDATE runs SET result = NULL, forgotten = 1, file = NULL, file_bytes = NULL WHERE rowid IN
     (SELECT rowid FROM runs WHERE result IS NOT NULL AND held = 0
       ORDER BY item DESC, aged_ms, rowid LIMIT ?)`,

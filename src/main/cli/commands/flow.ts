@@ -97,7 +97,8 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
     const path = `/flows/${encodeURIComponent(run)}/rerun`;
     const document = (await client.post(path, { body, timeoutMs: null })) as RerunDocument;
     context.show(document, (answer) => `${answer.run}\n`);
-    if (!context.json) for (const one of document.forgotten) context.io.stderr.write(forgottenLine(one));
+    if (!context.json)
+      for (const one of document.forgotten ?? []) context.io.stderr.write(forgottenLine(one));
     return ExitCode.Done;
   },
 
