@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   'result-not-json': 'The result of the handler cannot be written as JSON.',
   'shutting-down': 'The daemon is stopping and takes no new work.',
   'state-dir-held':
-    "Another daemon holds the state directory, or its lock is another user's and cannot be read.",
+    "Another daemon holds the state directory, also from another container, where its control socket answers; or its lock cannot be read, most often as another user's.",
   'store-failed':
     'The journal in the state directory cannot be opened, copied, or was written by a newer version of colibri.',
   'store-unavailable':
