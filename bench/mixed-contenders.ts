@@ -70,8 +70,16 @@ const CPU_THREAD = 'WorkerThread';
 
 /** Of this process, as the kernel counts them. */
 function namedThreads(name: string): number {
-  const threads = readdirSync('/proc/self/task');
-  return threads.filter((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim() === name).length;
+  return readdirSync('/proc/self/task').filter((id) => nameOfThread(id) === name).length;
+}
+
+/** Null: it has ended. */
+function nameOfThread(id: string): string | null {
+  try {
+    return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim();
+  } catch {
+    return null;
+  }
 }
 
 /** As a program writes it: the wait is a function of its own, as in p-queue, the hash runs on a thread. */
