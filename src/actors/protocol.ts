@@ -15,7 +15,7 @@ import type {
 } from './records.ts';
 import type { Expectation } from './results/expectation.ts';
 import type { RunState } from './runs/run-states.ts';
-import type { DeadLetterView, FlowView, ForgottenResults, RunView } from './views/run-view.ts';
+import type { AgainBehind, DeadLetterView, FlowView, ForgottenResults, RunView } from './views/run-view.ts';
 import type { RuntimeView } from './views/runtime-view.ts';
 import type { SizeView } from './views/size-view.ts';
 
@@ -155,7 +155,7 @@ export type RunsMessages = {
   /** A new run of the flow with the payload of this one, which is over. Fails as `trigger` does, and with `no-such-run`, `usage`. */
   'flow-rerun': {
     body: { run: string; choice: RerunChoice };
-    reply: { run: string; forgotten: readonly ForgottenResults[] };
+    reply: { run: string; forgotten: readonly ForgottenResults[]; againBehind: readonly AgainBehind[] };
   };
   live: { body: RunFilter; reply: readonly RunView[] };
   'show-live': { body: { run: string }; reply: RunView | null };

@@ -22,6 +22,7 @@ function step(name: string, more: Partial<FlowStepView> = {}): FlowStepView {
     endedAtMs: null,
     items: null,
     forgotten: 0,
+    againBehind: null,
     ...more,
   };
 }
@@ -99,7 +100,14 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   const { socketPath, asked, trail } = await controlRig(t, {
     runs: {
       trigger: () => ({ run: RUN, ended: null }),
-      'flow-rerun': () => ({ run: `${RUN}.2`, forgotten: [{ step: 'mail', results: 3 }] }),
+      'flow-rerun': () => ({
+        run: `${RUN}.2`,
+        forgotten: [{ step: 'mail', results: 3 }],
+        againBehind: [
+          { step: 'sum', items: null, behind: 'mail' },
+          { step: 'tell', items: 6, behind: 'mail' },
+        ],
+      }),
       cancel: () => ({ state: 'running' }),
     },
   });
@@ -111,7 +119,12 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   const again = await cli.run('flow', 'rerun', RUN);
   assert.deepEqual(
     [again.out, again.err],
-    [`${RUN}.2\n`, 'mail: 3 results were forgotten and are made anew\n'],
+    [
+      `${RUN}.2\n`,
+      'mail: 3 results were forgotten and are made anew\n' +
+        'sum: had succeeded and runs again, as mail is made anew\n' +
+        'tell: 6 items had succeeded and run again, as mail is made anew\n',
+    ],
   );
   await cli.run('flow', 'rerun', RUN, '--failed');
   await cli.run('flow', 'rerun', RUN, '--from', 'sum');

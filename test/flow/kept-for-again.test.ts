@@ -1,8 +1,11 @@
 /** Flows that run again, and what is kept for that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FakeAnswer } from '../runs/runs-setup.ts';
 import { journalFile } from '../store/sqlite-journal.ts';
 import { FlowsRig, flowDefinition, type RigOptions, stepDefinition as step } from './flows-rig.ts';
+
+type Again = Record<'forgotten' | 'againBehind', unknown> & { readonly run: string };
 
 const STEPS = [
   step('pull'),
@@ -98,6 +101,53 @@ for (const kind of ['memory', 'sqlite'] as const) {
     const clean = (await rig.show(run)).steps![2]!;
     assert.deepEqual([clean.state, clean.reason], ['failed', 'no-input']);
     assert.match(clean.detail!, /^expected the result of step pull, got one that is forgotten; run the flow/);
+  });
+
+  inEach('what had succeeded and runs again as a step before it is made anew is named', async (make) => {
+    const each = { list: '{{ payload.items }}', concurrency: 50, onFailure: 'continue' } as const;
+    const rig = make({
+      flows: [
+        flowDefinition([
+          step('pull'),
+          step('check', { dependsOn: ['pull'] }),
+          step('mail', { dependsOn: ['check'], each }),
+          step('some', { dependsOn: ['check'], each }),
+          step('sum', { dependsOn: ['check'], with: { day: '{{ steps.pull.result.day }}' } }),
+          step('tell', { dependsOn: ['sum'] }),
+        ]),
+        flowDefinition([step('noise')], { name: 'g' }),
+      ],
+      retention: { results: 1 },
+    });
+    const first = await rig.start('f', { items: [0, 1, 2] });
+    rig.result(`${first}/pull`, { day: 3 });
+    await rig.settle();
+    rig.finish(`${first}/check`);
+    await rig.settle();
+    rig.fail(`${first}/some[1]`);
+    for (const run of [...rig.pool.held.keys()]) rig.finish(run);
+    await rig.settle();
+    rig.finish(`${first}/tell`);
+    await rig.told();
+    const other = await rig.start('g');
+    rig.result(`${other}/noise`, 'n');
+    await rig.told();
+    const answer = new FakeAnswer();
+    await rig.flows.rerun({ run: first, choice: { kind: 'step', step: 'sum' } }, answer);
+    await rig.settle();
+    const { run, forgotten, againBehind } = answer.value as Again;
+    // `sum` was named, and `tell` is behind it: these run again by the choice alone.
+    assert.deepEqual(forgotten, [{ step: 'pull', results: 1 }]);
+    assert.deepEqual(againBehind, [
+      { step: 'check', items: null, behind: 'pull' },
+      { step: 'mail', items: 3, behind: 'pull' },
+      { step: 'some', items: 2, behind: 'pull' },
+    ]);
+    const behind = async () => (await rig.show(run)).steps!.map((one) => one.againBehind);
+    assert.deepEqual(await behind(), [null, 'pull', 'pull', 'pull', null, null]);
+    rig.fail(`${run}/pull`);
+    await rig.told();
+    assert.deepEqual(await behind(), [null, 'pull', 'pull', 'pull', null, null], 'also when it is over');
   });
 
   inEach('what a step gave is there for a run again, however many items came after it', async (make) => {

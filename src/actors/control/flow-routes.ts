@@ -27,6 +27,8 @@ export interface FlowStepDocument {
   } | null;
   /** Results that are made anew, as they were not kept any more when the flow was run again. */
   readonly forgotten: number;
+  /** The step before it that is made anew, so that this one runs again though it had succeeded. */
+  readonly again_behind: string | null;
 }
 
 export interface FlowDocument extends RunDocument {
@@ -49,7 +51,14 @@ export const FLOW_ROUTES: readonly Route[] = [
       const { run } = request;
       const choice = parseRerun(request.body);
       const deed = { action: 'flow rerun', target: run, fields: { run, of: wordOf(choice) } };
-      const ask = () => context.runs.ask('flow-rerun', { run, choice }, { timeoutMs: null });
+      const ask = async () => {
+        const { againBehind, ...answer } = await context.runs.ask(
+          'flow-rerun',
+          { run, choice },
+          { timeoutMs: null },
+        );
+        return { ...answer, again_behind: againBehind };
+      };
       return audited({ request, context, deed }, ask, (answer) => ({ made: [answer.run] }));
     },
   },
@@ -61,7 +70,7 @@ function flowDocument({ run, end, steps }: FlowView): FlowDocument {
 
 function stepDocument(view: FlowStepView): FlowStepDocument {
   const { dependsOn: depends_on, startedAtMs, endedAtMs, items, ...rest } = view;
-  const { step, each, state, reason, cause, detail, forgotten } = rest;
+  const { step, each, state, reason, cause, detail, forgotten, againBehind } = rest;
   const times = { started_at: isoOrNull(startedAtMs), ended_at: isoOrNull(endedAtMs) };
   return {
     step,
@@ -74,6 +83,7 @@ function stepDocument(view: FlowStepView): FlowStepDocument {
     ...times,
     items: itemsDocument(items),
     forgotten,
+    again_behind: againBehind,
   };
 }
 

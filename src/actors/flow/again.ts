@@ -9,7 +9,7 @@ import { ColibriError } from '../kernel/errors.ts';
 import type { RerunChoice } from '../protocol.ts';
 import type { StepRuns, TakenOver } from '../runs/index.ts';
 import { isTerminal } from '../runs/run-states.ts';
-import type { ForgottenResults, RunView } from '../views/run-view.ts';
+import type { AgainBehind, ForgottenResults, RunView } from '../views/run-view.ts';
 import type { CompiledFlow } from './compile-flow.ts';
 import { type FlowNote, type NotedStep, noteText, parseNote } from './flow-note.ts';
 import { notAFlow, unknownRun } from './flow-questions.ts';
@@ -32,6 +32,7 @@ export interface Again {
   readonly dueAtMs: number;
   readonly takenOver: TakenOver;
   readonly forgotten: readonly ForgottenResults[];
+  readonly againBehind: readonly AgainBehind[];
 }
 
 /** Rejects with `no-such-run`, `usage`. */
@@ -53,13 +54,14 @@ export async function again(
   const taking = new Taking(flow, choice, earlierSteps(id, earlier));
   await taking.keepSingle(store, steps);
   await taking.keepItems(store, steps);
-  const { note, adopts, forgotten } = taking;
+  const { note, adopts, forgotten, againBehind } = taking;
   return {
     task: run.task,
     payload: run.input === '{}' ? null : run.input,
     dueAtMs: run.dueAtMs ?? run.createdAtMs,
     takenOver: { note: noteText({ again: id, ...beforeOf(earlier), ...note }), adopts },
     forgotten,
+    againBehind,
   };
 }
 
@@ -97,11 +99,15 @@ class Taking {
   readonly #forgotten = new Map<number, number>();
   /** Steps whose items are known to be kept, or not to. */
   readonly #looked = new Set<number>();
+  /** What would be taken over if all of it were kept: by step, how many items of its list; null: it has none. */
+  readonly #meant = new Map<number, number | null>();
 
   constructor(flow: CompiledFlow, choice: RerunChoice, earlier: Map<string, EarlierStep>) {
     this.#flow = flow;
     this.#choice = choice;
     this.#earlier = earlier;
+    for (const step of this.#steps().keys()) this.#meant.set(step, null);
+    for (const [step, items] of this.#items()) this.#meant.set(step, items.count);
   }
 
   /** What is behind a step can be made of a result only that is still there. */
@@ -129,6 +135,7 @@ class Taking {
       // Of a run of before such things were noted.
       if (items == null) {
         this.#earlier.delete(name);
+        this.#forgotten.set(step, 1);
         continue;
       }
       const runs = items.runs();
@@ -156,7 +163,21 @@ class Taking {
       .map(([step, results]) => ({ step: graph.nameOf(step), results }));
   }
 
-  get note(): Pick<FlowNote, 'took' | 'items' | 'forgotten'> {
+  /** What had succeeded, and was not to run again, but for a step before it whose result is made anew. */
+  get againBehind(): readonly AgainBehind[] {
+    const { graph } = this.#flow;
+    const anew = this.forgotten.map(({ step }) => graph.indexOf(step));
+    const taken = this.#steps();
+    const items = this.#items();
+    return Array.from(graph.order).flatMap((step) => {
+      if (!this.#meant.has(step) || taken.has(step) || items.has(step) || anew.includes(step)) return [];
+      const before = new Set(graph.ancestorsOf(step));
+      const behind = graph.nameOf(anew.find((one) => before.has(one))!);
+      return [{ step: graph.nameOf(step), items: this.#meant.get(step)!, behind }];
+    });
+  }
+
+  get note(): Pick<FlowNote, 'took' | 'items' | 'forgotten' | 'behind'> {
     const { graph } = this.#flow;
     const took = [...this.#steps()].map(([step, result]) => [graph.nameOf(step), result]);
     const items = [...this.#items()].map(([step, of]) => [
@@ -164,10 +185,12 @@ class Taking {
       { size: of.size, from: of.noted() },
     ]);
     const forgotten = this.forgotten.map(({ step, results }) => [step, results]);
+    const behind = this.againBehind.map((again) => [again.step, again.behind]);
     return {
       ...(took.length === 0 ? {} : { took: Object.fromEntries(took) }),
       ...(items.length === 0 ? {} : { items: Object.fromEntries(items) }),
       ...(forgotten.length === 0 ? {} : { forgotten: Object.fromEntries(forgotten) }),
+      ...(behind.length === 0 ? {} : { behind: Object.fromEntries(behind) }),
     };
   }
 

@@ -30,6 +30,8 @@ export interface FlowNote {
   items?: Record<string, { readonly size: number; readonly from: readonly NotedItems[] }>;
   /** How many results of a step were not kept any more when it was asked for, so that they are made anew. By the name of the step. */
   forgotten?: Record<string, number>;
+  /** Steps that run again although they had succeeded, and the step before each whose result is made anew. */
+  behind?: Record<string, string>;
   /** As a sentence, once it is over. */
   end?: string;
   steps?: readonly NotedStep[];
@@ -66,7 +68,7 @@ export function noteText(note: FlowNote): string {
   return JSON.stringify(note);
 }
 
-export function viewOfNoted(noted: NotedStep, forgotten: FlowNote['forgotten']): FlowStepView {
+export function viewOfNoted(noted: NotedStep, { forgotten, behind }: FlowNote): FlowStepView {
   return {
     step: noted.step,
     dependsOn: noted.after ?? [],
@@ -79,6 +81,7 @@ export function viewOfNoted(noted: NotedStep, forgotten: FlowNote['forgotten']):
     endedAtMs: noted.ended ?? null,
     items: noted.items ?? null,
     forgotten: forgotten?.[noted.step] ?? 0,
+    againBehind: behind?.[noted.step] ?? null,
   };
 }
 
@@ -96,5 +99,6 @@ export function viewOfGraph(graph: FlowGraph): FlowStepView[] {
     endedAtMs: null,
     items: null,
     forgotten: 0,
+    againBehind: null,
   }));
 }

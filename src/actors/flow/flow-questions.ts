@@ -18,7 +18,7 @@ export function shown(id: string, run: RunView | null, { live, flows }: ShownFro
   const flow = flows.get(run.task);
   if (live !== undefined && live.run !== null) return { run, end: null, steps: live.stepViews() };
   if (note.steps !== undefined)
-    return { run, end: note.end ?? null, steps: note.steps.map((step) => viewOfNoted(step, note.forgotten)) };
+    return { run, end: note.end ?? null, steps: note.steps.map((step) => viewOfNoted(step, note)) };
   if (flow === undefined) throw notAFlow(run);
   return { run, end: isTerminal(run.state) ? run.state : null, steps: viewOfGraph(flow.graph) };
 }

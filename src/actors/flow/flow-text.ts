@@ -24,6 +24,8 @@ export interface StepShown {
   readonly takenOver?: number;
   /** Results that are made anew, as they were not kept any more. */
   readonly forgotten?: number;
+  /** The step before it that is made anew, so that this one runs again though it had succeeded. */
+  readonly againBehind?: string | null;
 }
 
 type ReasonShown = Pick<StepShown, 'reason' | 'cause' | 'detail'>;
@@ -175,6 +177,8 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
     notes.push(`${succeeded} of ${size} items${before}${failed === 0 ? '' : `, ${failed} failed`}`);
   } else if (each !== null) notes.push(`each, ${each.concurrency} at a time`);
   if ((shown?.forgotten ?? 0) > 0) notes.push(forgottenText(shown!.forgotten!));
+  const behind = shown?.againBehind ?? null;
+  if (behind !== null) notes.push(`runs again, as ${printable(behind)} is made anew`);
   const reason = shown === undefined ? '' : stepReasonText(shown, graph);
   if (reason !== '') notes.push(reason);
   return notes.join('  · ');

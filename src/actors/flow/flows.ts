@@ -242,7 +242,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     try {
       const { runs, store, clock } = this.#options;
       const view = await this.#look(body.run);
-      const { task, payload, dueAtMs, takenOver, forgotten } = await again(body, view, {
+      const { task, payload, dueAtMs, takenOver, forgotten, againBehind } = await again(body, view, {
         flows: this.#flows,
         store,
         steps: this.#steps,
@@ -250,11 +250,11 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       // One that was cancelled before its time does not wait for it.
       const standsForMs = Math.min(dueAtMs, clock.wallMs());
       const trigger = { task, payload, force: false, wait: false, dueAtMs: standsForMs };
-      const withForgotten: Answer = {
-        ok: (value) => answer.ok({ ...(value as object), forgotten }),
+      const withAnew: Answer = {
+        ok: (value) => answer.ok({ ...(value as object), forgotten, againBehind }),
         fail: (error) => answer.fail(error),
       };
-      runs.trigger(trigger, withForgotten, takenOver);
+      runs.trigger(trigger, withAnew, takenOver);
     } catch (error) {
       answer.fail(error);
     }

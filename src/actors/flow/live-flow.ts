@@ -263,6 +263,7 @@ export class LiveFlow {
         endedAtMs: reason === null || ended === 0 ? null : ended,
         items: items === null ? null : itemsView(items),
         forgotten: this.note.forgotten?.[task] ?? 0,
+        againBehind: this.note.behind?.[task] ?? null,
       };
     });
   }

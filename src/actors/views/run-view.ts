@@ -57,6 +57,8 @@ export interface FlowStepView {
   readonly items: ItemsView | null;
   /** Results of it that were not kept any more when the flow was run again: they are made anew. */
   readonly forgotten: number;
+  /** The step before it that is made anew, so that this one, or items of its list, run again though they had succeeded; null: none. */
+  readonly againBehind: string | null;
 }
 
 export interface ItemsView {
@@ -72,6 +74,15 @@ export interface ForgottenResults {
   readonly step: string;
   /** Of a step with a list, how many of its items; else 1. */
   readonly results: number;
+}
+
+/** What a flow that is run again does once more although it had succeeded: what it was made of is made anew. */
+export interface AgainBehind {
+  readonly step: string;
+  /** How many items of its list had succeeded; null: it has no list, or that is not known. */
+  readonly items: number | null;
+  /** The step before it, near or far, whose result is made anew. */
+  readonly behind: string;
 }
 
 /** The run of a flow with its steps; null: what they were is not known. */

@@ -215,12 +215,8 @@ export class App implements AsyncDisposable {
     const id = runId(run);
     const { runs } = this.#running();
     try {
-      const { run: again, forgotten } = await runs.ask(
-        'flow-rerun',
-        { run: id, choice },
-        { timeoutMs: null },
-      );
-      return { id: again, forgotten };
+      const { run: again, ...anew } = await runs.ask('flow-rerun', { run: id, choice }, { timeoutMs: null });
+      return { id: again, ...anew };
     } catch (error) {
       throw fromHere(error);
     }

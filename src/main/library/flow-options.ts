@@ -4,7 +4,7 @@
  */
 import type { RawExpectation } from '../../actors/flow/index.ts';
 import type { JsonSchema } from '../../actors/kernel/json-schema.ts';
-import type { ForgottenResults } from '../../actors/views/run-view.ts';
+import type { AgainBehind, ForgottenResults } from '../../actors/views/run-view.ts';
 import type { HandlerContext } from '../../workers/handler.ts';
 import type { RawFlow, RawStep } from '../config/index.ts';
 import type { EndedRun } from './app-run.ts';
@@ -108,4 +108,6 @@ export interface RerunFlow {
   readonly id: string;
   /** What had succeeded and runs again all the same, as its results are wanted and not kept any more. */
   readonly forgotten: readonly ForgottenResults[];
+  /** What had succeeded and runs again all the same, as a step before it, near or far, is one of these. */
+  readonly againBehind: readonly AgainBehind[];
 }

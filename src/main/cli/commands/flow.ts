@@ -1,5 +1,6 @@
 import type { FlowDocument } from '../../../actors/control/index.ts';
 import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
+import type { AgainBehind } from '../../../actors/views/run-view.ts';
 import { usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -97,8 +98,10 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
     const path = `/flows/${encodeURIComponent(run)}/rerun`;
     const document = (await client.post(path, { body, timeoutMs: null })) as RerunDocument;
     context.show(document, (answer) => `${answer.run}\n`);
-    if (!context.json)
+    if (!context.json) {
       for (const one of document.forgotten ?? []) context.io.stderr.write(forgottenLine(one));
+      for (const one of document.again_behind ?? []) context.io.stderr.write(behindLine(one));
+    }
     return ExitCode.Done;
   },
 
@@ -114,12 +117,23 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
 interface RerunDocument {
   readonly run: string;
   readonly forgotten: readonly { readonly step: string; readonly results: number }[];
+  readonly again_behind?: readonly AgainBehind[];
 }
 
 /** What runs again although it had succeeded: not to be looked for in a list that scripts take. */
 function forgottenLine({ step, results }: RerunDocument['forgotten'][number]): string {
   const what = results === 1 ? 'a result was forgotten and is' : `${results} results were forgotten and are`;
   return `${step}: ${what} made anew\n`;
+}
+
+function behindLine({ step, items, behind }: AgainBehind): string {
+  const what =
+    items === null
+      ? 'had succeeded and runs'
+      : items === 1
+        ? '1 item had succeeded and runs'
+        : `${items} items had succeeded and run`;
+  return `${step}: ${what} again, as ${behind} is made anew\n`;
 }
 
 async function print(context: CommandContext, document: unknown, drawn: DrawnFlow): Promise<number> {

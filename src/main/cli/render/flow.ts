@@ -45,6 +45,7 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
       items: step.items,
       takenOver: step.items?.taken_over ?? 0,
       forgotten: step.forgotten,
+      againBehind: step.again_behind,
     })),
   };
 }
