@@ -36,6 +36,7 @@ const VIEW: FlowView = {
     endedAtMs: null,
   }),
   end: null,
+  onFailure: null,
   steps: [
     step('pull', { state: 'success', reason: 'done', startedAtMs: NOW - 5000, endedAtMs: NOW - 3000 }),
     step('check', {
@@ -77,6 +78,29 @@ test('show draws the steps stage by stage, and the graph for other programs', as
   const { steps, end } = JSON.parse((await cli.run('flow', 'show', RUN, '--json')).out);
   assert.deepEqual([steps[2].cause, steps[3].items.size, end], ['check', 9, null]);
   assert.deepEqual(asked[0], { actor: 'runs', kind: 'flow-show', body: { run: RUN } });
+});
+
+test('what the task of on_failure came to is a line below the steps', async (t) => {
+  const onFailure = runView(`${RUN}/:on_failure`, {
+    task: 'alarm',
+    state: 'failed',
+    error: { code: 'handler-failed', message: 'no mail server' },
+  });
+  const view = { ...VIEW, onFailure };
+  const { socketPath } = await controlRig(t, { runs: { 'flow-show': () => view } });
+  const cli = cliRig(socketPath);
+  const piped = (await cli.run('flow', 'show', RUN)).out.trimEnd().split('\n').at(-1)!.split('\t');
+  assert.deepEqual(
+    [...piped.slice(0, 3), piped.at(-1)],
+    ['on_failure', 'alarm', 'failed', 'handler-failed: no mail server'],
+  );
+  assert.equal(piped.length, 8, 'as many fields as a step has');
+  const { on_failure: shown } = JSON.parse((await cli.run('flow', 'show', RUN, '--json')).out);
+  assert.deepEqual([shown.run, shown.error.code], [`${RUN}/:on_failure`, 'handler-failed']);
+  cli.isTTY = true;
+  cli.env.NO_COLOR = '1';
+  const line = (await cli.run('flow', 'show', RUN)).out.trimEnd().split('\n').at(-1)!;
+  assert.match(line, /^on_failure {2}alarm {2}failed {2}.*· handler-failed: no mail server$/);
 });
 
 test('in a pipe a step is a line with the full texts, exact times, and the same fields for each', async (t) => {

@@ -64,6 +64,23 @@ for (const kind of ['memory', 'sqlite'] as const) {
       }
     });
 
+    test('what the failure task came to is shown with its flow', async (t) => {
+      const flows = [flowDefinition([step('a')], { onFailure: { task: 'tell', with: {} } })];
+      const rig = rigOf(t, kind, { flows });
+      const run = await rig.start();
+      assert.equal((await rig.show(run)).onFailure, null);
+      rig.fail(`${run}/a`);
+      await rig.told();
+      const shown = async () => {
+        const { run: id, state, task } = (await rig.show(run)).onFailure!;
+        return [id, state, task];
+      };
+      assert.deepEqual(await shown(), [`${run}/:on_failure`, 'running', 'tell']);
+      rig.fail(`${run}/:on_failure`);
+      await rig.told();
+      assert.deepEqual(await shown(), [`${run}/:on_failure`, 'failed', 'tell']);
+    });
+
     test('the error of the first step that failed is the cause, in the order of the graph', async (t) => {
       const steps = [step('a'), step('b'), step('c', { dependsOn: ['a', 'b'] })];
       const rig = rigOf(t, kind, { flows: [flowDefinition(steps)] });

@@ -36,6 +36,8 @@ export interface FlowDocument extends RunDocument {
   readonly end: string | null;
   /** Null: not known. */
   readonly steps: readonly FlowStepDocument[] | null;
+  /** The run of the task of `on_failure`; null: there is none, or it is not known any more. */
+  readonly on_failure: RunDocument | null;
 }
 
 export const FLOW_ROUTES: readonly Route[] = [
@@ -64,8 +66,13 @@ export const FLOW_ROUTES: readonly Route[] = [
   },
 ];
 
-function flowDocument({ run, end, steps }: FlowView): FlowDocument {
-  return { ...runDocument(run), end, steps: steps?.map(stepDocument) ?? null };
+function flowDocument({ run, end, steps, onFailure }: FlowView): FlowDocument {
+  return {
+    ...runDocument(run),
+    end,
+    steps: steps?.map(stepDocument) ?? null,
+    on_failure: onFailure === null ? null : runDocument(onFailure),
+  };
 }
 
 function stepDocument(view: FlowStepView): FlowStepDocument {

@@ -7,20 +7,26 @@ import { parseNote, viewOfGraph, viewOfNoted } from './flow-note.ts';
 import type { LiveFlow } from './live-flow.ts';
 
 export interface ShownFrom {
+  readonly onFailure: RunView | null;
   readonly live: LiveFlow | undefined;
   readonly flows: ReadonlyMap<string, CompiledFlow>;
 }
 
 /** Throws `no-such-run`. */
-export function shown(id: string, run: RunView | null, { live, flows }: ShownFrom): FlowView {
+export function shown(id: string, run: RunView | null, { onFailure, live, flows }: ShownFrom): FlowView {
   if (run === null) throw unknownRun(id);
   const note = parseNote(run.note);
   const flow = flows.get(run.task);
-  if (live !== undefined && live.run !== null) return { run, end: null, steps: live.stepViews() };
+  if (live !== undefined && live.run !== null) return { run, end: null, steps: live.stepViews(), onFailure };
   if (note.steps !== undefined)
-    return { run, end: note.end ?? null, steps: note.steps.map((step) => viewOfNoted(step, note)) };
+    return {
+      run,
+      end: note.end ?? null,
+      steps: note.steps.map((step) => viewOfNoted(step, note)),
+      onFailure,
+    };
   if (flow === undefined) throw notAFlow(run);
-  return { run, end: isTerminal(run.state) ? run.state : null, steps: viewOfGraph(flow.graph) };
+  return { run, end: isTerminal(run.state) ? run.state : null, steps: viewOfGraph(flow.graph), onFailure };
 }
 
 export function unknownRun(id: string): ColibriError {

@@ -34,7 +34,7 @@ import { shown } from './flow-questions.ts';
 import { FlowRun } from './flow-run.ts';
 import type { FlowStore } from './flow-store.ts';
 import { Guards } from './guards.ts';
-import { firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
+import { failureRunId, firstStartOf, LiveFlow, stepOfRun } from './live-flow.ts';
 import { SharedReads } from './shared-reads.ts';
 import { StepStarts } from './step-starts.ts';
 import { TakeUp } from './take-up.ts';
@@ -234,7 +234,9 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
 
   /** Rejects with `no-such-run`. */
   async show(run: string): Promise<FlowView> {
-    return shown(run, await this.#look(run), { live: this.#live.get(run), flows: this.#flows });
+    const view = await this.#look(run);
+    const onFailure = view?.state === 'failed' ? await this.#look(failureRunId(run)) : null;
+    return shown(run, view, { onFailure, live: this.#live.get(run), flows: this.#flows });
   }
 
   /** Rejects with `no-such-run`, `usage`; the others are those of a trigger. */

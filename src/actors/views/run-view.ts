@@ -91,4 +91,6 @@ export interface FlowView {
   /** Why it ended, as a sentence; null: it is not over. */
   readonly end: string | null;
   readonly steps: readonly FlowStepView[] | null;
+  /** The run of the task of `on_failure`; null: there is none, or it is not known any more. */
+  readonly onFailure: RunView | null;
 }

@@ -1,8 +1,9 @@
 /** A flow, or one of its runs, drawn for the terminal and for other programs. */
-import type { FlowDocument } from '../../../actors/control/index.ts';
+import type { FlowDocument, RunDocument } from '../../../actors/control/index.ts';
 import type { FlowGraph, StepShown, StepSpec } from '../../../actors/flow/index.ts';
 import type { FlowSpec } from '../../config/config.ts';
 import { type Paint, stateColour } from './paint.ts';
+import { lastErrorText } from './run.ts';
 import { oneLine } from './text.ts';
 import { durationText } from './time.ts';
 
@@ -15,10 +16,12 @@ export interface DrawnFlow {
   readonly head: readonly string[];
   /** By step: when it began and ended, ISO 8601; null: it has not. */
   readonly times: readonly { readonly started: string | null; readonly ended: string | null }[];
+  /** The run of the task of `on_failure`; null: there is none. */
+  readonly onFailure: RunDocument | null;
 }
 
 export function drawnOfConfig({ name, steps }: FlowSpec): DrawnFlow {
-  return { name, steps, shown: null, head: [], times: [] };
+  return { name, steps, shown: null, head: [], times: [], onFailure: null };
 }
 
 export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
@@ -28,6 +31,7 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
   const took = durationMs === null ? '' : `  ${durationText(durationMs)}`;
   return {
     name: flow.task,
+    onFailure: flow.on_failure,
     times: documents.map(({ started_at: started, ended_at: ended }) => ({ started, ended })),
     head: [`${flow.run}  ${flow.end ?? flow.state}${took}`],
     steps: documents.map(({ step, depends_on: dependsOn, each }) => ({
@@ -82,12 +86,23 @@ export function flowText(
     durationText,
     paint: (state, text) => paint.paint(stateColour(state), text),
   });
+  const { onFailure } = drawn;
+  if (onFailure !== null) lines.push(failureLine(onFailure, paint));
   return `${[...head, ...lines].join('\n')}\n`;
+}
+
+/** Below the steps: what an alarm came to is not to be looked for in the log. */
+function failureLine(run: RunDocument, paint: Paint): string {
+  const { task, state, duration_ms: took } = run;
+  const cells = ['on_failure', oneLine(task), paint.paint(stateColour(state), state)];
+  if (took !== null) cells.push(durationText(took));
+  const error = lastErrorText(run);
+  return `${cells.join('  ')}${error === null ? '' : `  · ${oneLine(error)}`}`;
 }
 
 /** For a pipe: a line a step, stage by stage, whose fields are the same for each. */
 function flowRows(
-  { shown, times }: DrawnFlow,
+  { shown, times, onFailure }: DrawnFlow,
   graph: FlowGraph,
   { stepsByStage, stepReasonText }: FlowTextParts['part'],
 ): string {
@@ -105,7 +120,16 @@ function flowRows(
       ups.join(','),
       one === undefined ? '' : stepReasonText(one, graph),
     ];
-    return `${cells.map((cell) => oneLine(cell === '' ? '-' : cell)).join('\t')}\n`;
+    return rowText(cells);
   });
+  if (onFailure !== null) {
+    const { task, state, started_at: started, ended_at: ended } = onFailure;
+    const error = lastErrorText(onFailure) ?? '';
+    rows.push(rowText(['on_failure', task, state, started ?? '', ended ?? '', '', '', error]));
+  }
   return rows.join('');
+}
+
+function rowText(cells: readonly string[]): string {
+  return `${cells.map((cell) => oneLine(cell === '' ? '-' : cell)).join('\t')}\n`;
 }
