@@ -53,7 +53,7 @@ const VIEW: FlowView = {
       each: 4,
       state: 'running',
       startedAtMs: NOW - 1000,
-      items: { size: 9, succeeded: 3, failed: 1 },
+      items: { size: 9, succeeded: 3, failed: 1, cancelled: 2 },
     }),
   ],
 };
@@ -69,7 +69,7 @@ test('show draws the steps stage by stage, and the graph for other programs', as
     `${RUN}  running  5.1 s`,
     '1  ✓ pull   success    2.0 s',
     '2  ✗ check  failed     40 ms  ← pull  · not as expected: result: expected at least 1 row, got 0',
-    '   ▶ each   running    1.0 s  ← pull  · 3 of 9 items, 1 failed',
+    '   ▶ each   running    1.0 s  ← pull  · 3 of 9 items, 1 failed, 2 cancelled',
     '3  - sum    skipped        -  ← check  · check did not succeed',
     '',
   ]);

@@ -229,7 +229,10 @@ export class FlowWorld implements SeenRuns {
     const each = this.graph.steps[step]!.each!;
     const live = this.live().filter((run) => run.step === step);
     assert.ok(live.length < each.concurrency, 'too many items at a time');
-    if (each.onFailure === 'stop') assert.equal(this.flow.itemsOf(step)!.failed, 0);
+    if (each.onFailure === 'stop') {
+      const { failed, cancelled } = this.flow.itemsOf(step)!;
+      assert.equal(failed + cancelled, 0);
+    }
   }
 
   /** 0 to n − 1; 0 when the choices are used up. */

@@ -172,6 +172,22 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.deepEqual(await finish(rig, second, []), [0, 1, 2]);
     });
 
+    test('items that were cut with their flow are cancelled ones, and no failed ones', async (t) => {
+      const rig = make(t);
+      const run = await rig.start();
+      rig.result(`${run}/pull`, [0, 1, 2, 3]);
+      await rig.settle();
+      rig.result(`${run}/one[0]`, 0);
+      rig.fail(`${run}/one[3]`);
+      await rig.settle();
+      rig.runs.cancel(run);
+      await rig.settle();
+      for (const one of [...rig.pool.held.keys()]) rig.finish(one, { status: 'cancelled' });
+      await rig.told();
+      assert.equal(rig.view(run)?.state, 'cancelled');
+      assert.deepEqual(await itemsOf(rig, run), { size: 4, succeeded: 1, failed: 1, cancelled: 2 });
+    });
+
     test('one that is cancelled before its list began has lost nothing', async (t) => {
       const rig = make(t, STEPS, { slots: 1 });
       const first = await rig.start();

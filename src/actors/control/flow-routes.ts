@@ -23,6 +23,7 @@ export interface FlowStepDocument {
     readonly size: number;
     readonly succeeded: number;
     readonly failed: number;
+    readonly cancelled: number;
     readonly taken_over: number;
   } | null;
   /** Results that are made anew, as they were not kept any more when the flow was run again. */
@@ -96,8 +97,8 @@ function stepDocument(view: FlowStepView): FlowStepDocument {
 
 function itemsDocument(items: ItemsView | null): FlowStepDocument['items'] {
   if (items === null) return null;
-  const { size, succeeded, failed, takenOver = 0 } = items;
-  return { size, succeeded, failed, taken_over: takenOver };
+  const { size, succeeded, failed, cancelled = 0, takenOver = 0 } = items;
+  return { size, succeeded, failed, cancelled, taken_over: takenOver };
 }
 
 function wordOf(choice: RerunChoice): string {

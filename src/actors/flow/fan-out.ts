@@ -63,12 +63,12 @@ export class FanOut {
     return this.#taken;
   }
 
-  /** Those that began and did not succeed. */
+  /** Those that began and failed. */
   get failed(): number {
-    return this.#failed + this.#cancelled;
+    return this.#failed;
   }
 
-  /** Of these, those whose run was cancelled, by itself or as another one had failed. */
+  /** Those whose run was cancelled: by itself, with the flow, or as another one had failed. */
   get cancelled(): number {
     return this.#cancelled;
   }

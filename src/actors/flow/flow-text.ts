@@ -171,10 +171,11 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
   const { each } = graph.steps[step]!;
   const shown = steps?.[step];
   if (shown?.items != null) {
-    const { size, succeeded, failed } = shown.items;
+    const { size, succeeded, failed, cancelled = 0 } = shown.items;
     const { takenOver = 0 } = shown;
     const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
-    notes.push(`${succeeded} of ${size} items${before}${failed === 0 ? '' : `, ${failed} failed`}`);
+    const cut = cancelled === 0 ? '' : `, ${cancelled} cancelled`;
+    notes.push(`${succeeded} of ${size} items${before}${failed === 0 ? '' : `, ${failed} failed`}${cut}`);
   } else if (each !== null) notes.push(`each, ${each.concurrency} at a time`);
   if ((shown?.forgotten ?? 0) > 0) notes.push(forgottenText(shown!.forgotten!));
   const behind = shown?.againBehind ?? null;

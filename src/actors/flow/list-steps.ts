@@ -30,7 +30,10 @@ export interface ListStepsPorts {
 
 type ItemEnding = Exclude<FlowEvent, { kind: 'stop' | 'listed' | 'began' }>;
 
-export type ListCounts = Pick<FanOut, 'size' | 'active' | 'succeeded' | 'taken' | 'failed' | 'succeededBy'>;
+export type ListCounts = Pick<
+  FanOut,
+  'size' | 'active' | 'succeeded' | 'taken' | 'failed' | 'cancelled' | 'succeededBy'
+>;
 
 /** Items that are taken over from an earlier run of the flow. */
 export interface ItemSet {
@@ -160,7 +163,7 @@ export class ListSteps {
       const run = seen.run(step, item);
       if (run === null || fan.succeededBy(item) !== null) continue;
       fan.adopt(item);
-      fan.end(item, run.state === 'success' ? 'success' : 'failed', run.detail);
+      fan.end(item, endOfPast(run.state), run.detail);
     }
     fan.close();
     return fan;
@@ -206,6 +209,10 @@ export class ListSteps {
   }
 }
 
+function endOfPast(state: SeenRun['state']): ItemEnd {
+  return state === 'success' || state === 'cancelled' ? state : 'failed';
+}
+
 interface EndedItem {
   readonly end: ItemEnd;
   readonly detail: string | null;
@@ -231,11 +238,11 @@ function endOf(event: ItemEnding): EndedItem {
 
 /** `of 30 items 1 failed, 1 was cancelled, 26 did not begin; the first is mail[3]: no luck`: an item has the name of its run. */
 function failureText(step: string, fan: FanOut): string {
-  const failed = fan.failed - fan.cancelled;
-  const waiting = fan.size - fan.succeeded - fan.failed;
+  const { failed, cancelled } = fan;
+  const waiting = fan.size - fan.succeeded - failed - cancelled;
   const counts = [
     failed === 0 ? '' : `${failed} failed`,
-    fan.cancelled === 0 ? '' : `${fan.cancelled} ${fan.cancelled === 1 ? 'was' : 'were'} cancelled`,
+    cancelled === 0 ? '' : `${cancelled} ${cancelled === 1 ? 'was' : 'were'} cancelled`,
     waiting === 0 ? '' : `${waiting} did not begin`,
   ];
   const { firstFailed: first } = fan;

@@ -294,8 +294,14 @@ export class LiveFlow {
   }
 }
 
-function itemsView({ size, succeeded, failed, taken }: ListCounts): ItemsView {
-  return { size, succeeded, failed, ...(taken === 0 ? {} : { takenOver: taken }) };
+function itemsView({ size, succeeded, failed, cancelled, taken }: ListCounts): ItemsView {
+  return {
+    size,
+    succeeded,
+    failed,
+    ...(cancelled === 0 ? {} : { cancelled }),
+    ...(taken === 0 ? {} : { takenOver: taken }),
+  };
 }
 
 /** Nothing where it follows from the state: most lists are done as a whole, by one run of the flow. */

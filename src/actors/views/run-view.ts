@@ -65,6 +65,8 @@ export interface ItemsView {
   readonly size: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Their run was cancelled: by itself, with the flow, or as another one had failed. Left out: none. */
+  readonly cancelled?: number;
   /** Of those that succeeded: in an earlier run of the flow. */
   readonly takenOver?: number;
 }
