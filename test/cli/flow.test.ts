@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { ColibriError } from '../../src/actors/kernel/index.ts';
 import type { FlowStepView, FlowView } from '../../src/actors/views/run-view.ts';
 import type { Config } from '../../src/main/config/config.ts';
 import { controlRig, runView } from '../control/fixtures.ts';
@@ -37,6 +38,7 @@ const VIEW: FlowView = {
   }),
   end: null,
   onFailure: null,
+  againOf: null,
   steps: [
     step('pull', { state: 'success', reason: 'done', startedAtMs: NOW - 5000, endedAtMs: NOW - 3000 }),
     step('check', {
@@ -101,6 +103,60 @@ test('what the task of on_failure came to is a line below the steps', async (t) 
   cli.env.NO_COLOR = '1';
   const line = (await cli.run('flow', 'show', RUN)).out.trimEnd().split('\n').at(-1)!;
   assert.match(line, /^on_failure {2}alarm {2}failed {2}.*· handler-failed: no mail server$/);
+});
+
+test('a run again says of which one, also in show', async (t) => {
+  const first = 'nightly@2026-01-01T10:00:00Z';
+  const run = runView(RUN, { task: 'nightly', note: '{}' });
+  const { socketPath } = await controlRig(t, {
+    runs: { 'flow-show': () => ({ ...VIEW, run, againOf: first }), 'show-live': () => run },
+    store: { 'audit-list': () => [] },
+  });
+  const cli = cliRig(socketPath);
+  assert.equal(JSON.parse((await cli.run('flow', 'show', RUN, '--json')).out).again_of, first);
+  assert.equal(JSON.parse((await cli.run('show', RUN, '--json')).out).again_of, first);
+  assert.ok((await cli.run('show', RUN)).out.split('\n').includes(`again of  ${first}`));
+  cli.isTTY = true;
+  cli.env.NO_COLOR = '1';
+  assert.equal((await cli.run('flow', 'show', RUN)).out.split('\n')[1], `again of ${first}`);
+});
+
+test('show of the run of a step says where the step ended otherwise', async (t) => {
+  const ended = { state: 'success', endedAtMs: NOW, flow: RUN } as const;
+  const runOf = (name: string) => runView(`${RUN}/${name}`, { task: name, ...ended });
+  const { socketPath } = await controlRig(t, {
+    runs: {
+      'flow-show': () => VIEW,
+      'show-live': (body) => runOf((body as { run: string }).run.slice(RUN.length + 1)),
+    },
+    store: { 'audit-list': () => [] },
+  });
+  const cli = cliRig(socketPath);
+  const lines = async (name: string) =>
+    (await cli.run('show', `${RUN}/${name}`)).out.split('\n').filter((line) => line.startsWith('step'));
+  assert.deepEqual(await lines('check'), [
+    'step      failed, not-expected: result: expected at least 1 row, got 0',
+  ]);
+  assert.deepEqual(await lines('pull'), [], 'as its run did');
+  assert.deepEqual(await lines('each[0]'), [], 'an item is no step');
+  const { step: shown } = JSON.parse((await cli.run('show', `${RUN}/pull`, '--json')).out);
+  assert.deepEqual(shown, { name: 'pull', state: 'success', reason: 'done', detail: null });
+});
+
+test('of a flow that is gone the run of a step is shown alone', async (t) => {
+  const { socketPath } = await controlRig(t, {
+    runs: {
+      'flow-show': () => {
+        throw new ColibriError('no-such-run', 'gone');
+      },
+      'show-live': () => runView(`${RUN}/pull`, { task: 'pull', flow: RUN }),
+    },
+    store: { 'audit-list': () => [] },
+  });
+  const { step: shown, again_of: of } = JSON.parse(
+    (await cliRig(socketPath).run('show', `${RUN}/pull`, '--json')).out,
+  );
+  assert.deepEqual([shown, of], [null, null]);
 });
 
 test('in a pipe a step is a line with the full texts, exact times, and the same fields for each', async (t) => {

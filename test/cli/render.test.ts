@@ -51,7 +51,7 @@ const runs = [
     ],
   }),
 ].map(runDocument);
-const shown = runs.map((run) => ({ ...run, commands: [] }));
+const shown = runs.map((run) => ({ ...run, commands: [], again_of: null, step: null }));
 
 const task: TaskView = {
   name: 'heartbeat',

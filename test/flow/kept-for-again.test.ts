@@ -63,6 +63,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
     const { rig, noise, failed, goesOn } = rigOf(make);
     const first = await failed();
     const second = await rig.again(first);
+    assert.equal((await rig.show(second)).againOf, first);
     const third = await rig.again(first);
     assert.equal(rig.view(third)?.state, 'pending', 'it waits for the one before');
     for (const run of [second, third]) {

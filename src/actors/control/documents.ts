@@ -47,6 +47,15 @@ export interface RunDocument {
 
 /** What `show` prints. */
 export interface ShownRunDocument extends RunDocument {
+  /** Of the run of a flow: the one that it is one again of; null: it is none. */
+  readonly again_of: string | null;
+  /** How the step is whose run it is, which may be otherwise than its run; null: it is of none, or that is not known. */
+  readonly step: {
+    readonly name: string;
+    readonly state: string;
+    readonly reason: string | null;
+    readonly detail: string | null;
+  } | null;
   /** What users have done with it, oldest first, as far as the audit trail reaches. */
   readonly commands: readonly AuditDocument[];
 }

@@ -39,6 +39,8 @@ export interface FlowDocument extends RunDocument {
   readonly steps: readonly FlowStepDocument[] | null;
   /** The run of the task of `on_failure`; null: there is none, or it is not known any more. */
   readonly on_failure: RunDocument | null;
+  /** The run of the flow that it is one again of; null: it is none. */
+  readonly again_of: string | null;
 }
 
 export const FLOW_ROUTES: readonly Route[] = [
@@ -67,12 +69,13 @@ export const FLOW_ROUTES: readonly Route[] = [
   },
 ];
 
-function flowDocument({ run, end, steps, onFailure }: FlowView): FlowDocument {
+function flowDocument({ run, end, steps, onFailure, againOf }: FlowView): FlowDocument {
   return {
     ...runDocument(run),
     end,
     steps: steps?.map(stepDocument) ?? null,
     on_failure: onFailure === null ? null : runDocument(onFailure),
+    again_of: againOf,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Routes about runs: list, show, cancel, trigger. Live runs are known to their owner, ended ones to the store. */
 import { ColibriError } from '../kernel/index.ts';
 import { listRuns } from '../runs/index.ts';
+import type { FlowView, RunView } from '../views/run-view.ts';
 import { audited, deedsOn } from './audit.ts';
 import { isoOrNull, type RunDocument, runDocument, type ShownRunDocument } from './documents.ts';
 import { expectTask, unknownRun } from './not-found.ts';
@@ -41,7 +42,36 @@ async function showRun(
   // A run that ends between the two questions has left the first for the second.
   const view = live ?? (await store.ask('show', { run }));
   if (view === null) throw unknownRun(run);
-  return commands ? { ...runDocument(view), commands: await deedsOn(run, store) } : runDocument(view);
+  if (!commands) return runDocument(view);
+  return { ...runDocument(view), ...(await ofFlow(view, runs)), commands: await deedsOn(run, store) };
+}
+
+/** What only the flow knows: of a step, how that took what its run gave. */
+async function ofFlow(
+  { run, flow, note }: RunView,
+  runs: RouteContext['runs'],
+): Promise<Pick<ShownRunDocument, 'again_of' | 'step'>> {
+  const asked = flow ?? (note === null ? null : run);
+  const view = asked === null ? null : await flowOrNull(asked, runs);
+  const step = flow === null ? undefined : view?.steps?.find(({ step }) => run === `${flow}/${step}`);
+  return {
+    again_of: flow === null ? (view?.againOf ?? null) : null,
+    step:
+      step === undefined
+        ? null
+        : { name: step.step, state: step.state, reason: step.reason, detail: step.detail },
+  };
+}
+
+/** Null: it is not known any more, or its flow is gone from the config. */
+async function flowOrNull(run: string, runs: RouteContext['runs']): Promise<FlowView | null> {
+  try {
+    return await runs.ask('flow-show', { run });
+  } catch (error) {
+    if (error instanceof ColibriError && (error.code === 'no-such-run' || error.code === 'usage'))
+      return null;
+    throw error;
+  }
 }
 
 async function cancel(run: string, { runs, store }: RouteContext): Promise<unknown> {

@@ -16,17 +16,13 @@ export interface ShownFrom {
 export function shown(id: string, run: RunView | null, { onFailure, live, flows }: ShownFrom): FlowView {
   if (run === null) throw unknownRun(id);
   const note = parseNote(run.note);
+  const head = { run, onFailure, againOf: note.again ?? null };
   const flow = flows.get(run.task);
-  if (live !== undefined && live.run !== null) return { run, end: null, steps: live.stepViews(), onFailure };
+  if (live !== undefined && live.run !== null) return { ...head, end: null, steps: live.stepViews() };
   if (note.steps !== undefined)
-    return {
-      run,
-      end: note.end ?? null,
-      steps: note.steps.map((step) => viewOfNoted(step, note)),
-      onFailure,
-    };
+    return { ...head, end: note.end ?? null, steps: note.steps.map((step) => viewOfNoted(step, note)) };
   if (flow === undefined) throw notAFlow(run);
-  return { run, end: isTerminal(run.state) ? run.state : null, steps: viewOfGraph(flow.graph), onFailure };
+  return { ...head, end: isTerminal(run.state) ? run.state : null, steps: viewOfGraph(flow.graph) };
 }
 
 export function unknownRun(id: string): ColibriError {

@@ -95,4 +95,6 @@ export interface FlowView {
   readonly steps: readonly FlowStepView[] | null;
   /** The run of the task of `on_failure`; null: there is none, or it is not known any more. */
   readonly onFailure: RunView | null;
+  /** The run of the flow that it is one again of; null: it is none. */
+  readonly againOf: string | null;
 }

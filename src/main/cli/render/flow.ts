@@ -33,7 +33,10 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
     name: flow.task,
     onFailure: flow.on_failure,
     times: documents.map(({ started_at: started, ended_at: ended }) => ({ started, ended })),
-    head: [`${flow.run}  ${flow.end ?? flow.state}${took}`],
+    head: [
+      `${flow.run}  ${flow.end ?? flow.state}${took}`,
+      ...(flow.again_of === null ? [] : [`again of ${oneLine(flow.again_of)}`]),
+    ],
     steps: documents.map(({ step, depends_on: dependsOn, each }) => ({
       task: step,
       dependsOn,

@@ -21,6 +21,7 @@ export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   if (note !== undefined) lines.push(['note', note]);
   lines.push(['origin', run.origin], ['created', run.created_at]);
   if (run.flow !== null) lines.push(['flow', oneLine(run.flow)]);
+  if (run.again_of !== null) lines.push(['again of', oneLine(run.again_of)]);
   if (run.started_at !== null) lines.push(['started', run.started_at]);
   if (run.ended_at !== null) lines.push(['ended', run.ended_at]);
   if (run.due_at !== null) lines.push(['due', run.due_at]);
@@ -32,6 +33,7 @@ export function runDetails(run: ShownRunDocument, options: RunOptions): string {
   else if (run.state === 'success') lines.push(['result', resultText(run.result, isTTY)]);
   // Of a run that goes on, the attempts tell which of them it was.
   if (run.ended_at !== null) lines.push(...errorLines(run.error, isTTY));
+  if (run.step !== null) lines.push(...stepLines(run.step, run));
   lines.push(...run.commands.map(commandLine));
   const text = lines.map(([key, value]) => `${paint.paint('dim', key.padEnd(9))} ${value}\n`).join('');
   return saysMore(run) ? text + attemptLines(run, options) : text;
@@ -109,6 +111,15 @@ function errorLines(error: RunDocument['error'], isTTY: boolean): [string, strin
     lines.push([current === error ? 'error' : 'cause', text]);
   }
   return lines;
+}
+
+/** Where the step ended otherwise than its run: what it gave was not as expected, or came too late. */
+function stepLines(
+  { state, reason, detail }: NonNullable<ShownRunDocument['step']>,
+  run: RunDocument,
+): [string, string][] {
+  if (reason === null || state === run.state || run.ended_at === null) return [];
+  return [['step', `${state}, ${reason}${detail === null ? '' : `: ${oneLine(detail)}`}`]];
 }
 
 /** False where the history has nothing that the lines above do not say. */
