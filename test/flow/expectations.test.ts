@@ -23,7 +23,7 @@ function problemsOf(raw: unknown): string[] {
   );
 }
 
-test('a result that does not fit its schema is said with the place, and how many more there are', () => {
+test('a result that does not fit its schema is said with the place, and which others there are', () => {
   const schema = {
     type: 'object',
     required: ['orders'],
@@ -37,7 +37,11 @@ test('a result that does not fit its schema is said with the place, and how many
   assert.equal(unmet({ schema }, { orders: [{ amount: 1 }] }), null);
   assert.equal(
     unmet({ schema }, { orders: [{ amount: 1 }, { amount: -1 }, { amount: 'x' }] }),
-    'result.orders[1].amount: expected a number ≥ 0, got -1, and 1 more',
+    'result.orders[1].amount: expected a number ≥ 0, got -1; nor does result.orders[2].amount fit the schema',
+  );
+  assert.match(
+    unmet({ schema }, { orders: Array.from({ length: 6 }, () => ({ amount: -1 })) })!,
+    /-1; nor do result\.orders\[1\]\.amount, .*\[2\]\.amount, .*\[3\]\.amount and 2 more fit the schema$/,
   );
   assert.equal(unmet({ schema }, null), 'result: expected an object, got null');
 });

@@ -13,6 +13,7 @@ import {
   type StepReason,
   StepReason as StepReasons,
   type StepShown,
+  type StepState,
   stepReasonText,
 } from '../../src/actors/flow/index.ts';
 import { durationText } from '../../src/main/cli/render/time.ts';
@@ -177,10 +178,33 @@ test('every reason and every end has words', () => {
   assert.equal(stepReasonText(one('upstream'), daily), 'pull_order did not succeed');
 });
 
+test('the end of a flow names the others that failed of themselves', () => {
+  const failed = { state: 'failed', reason: 'step-failed', step: 0 } as const;
+  const end = (others: Readonly<Record<number, StepReason>>) => {
+    const run = {
+      stateOf: (one: number) => (one === 0 || one in others ? 'failed' : 'success') as StepState,
+      reasonOf: (one: number) => others[one] ?? ('run-failed' as const),
+      causeOf: () => 0,
+      detailOf: () => null,
+    };
+    return flowEndReason(failed, { graph: daily, run });
+  };
+  assert.equal(end({ 2: 'upstream' }), 'step pull_order failed: its run failed');
+  assert.equal(
+    end({ 1: 'run-failed', 3: 'item-failed', 4: 'upstream' }),
+    'step pull_order failed: its run failed; also failed: pull_customers, mail_each',
+  );
+});
+
 test('the end of a flow says why the step that decided it ended as it did, whatever the reason', () => {
   const of = (reason: StepReason, detail: string | null = null) => ({
     graph: daily,
-    run: { reasonOf: () => reason, causeOf: () => 0, detailOf: () => detail },
+    run: {
+      stateOf: (one: number) => (one === 2 ? 'failed' : 'success') as StepState,
+      reasonOf: () => reason,
+      causeOf: () => 0,
+      detailOf: () => detail,
+    },
   });
   const failed = { state: 'failed', reason: 'step-failed', step: 2 } as const;
   for (const reason of Object.values(StepReasons)) {

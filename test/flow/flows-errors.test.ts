@@ -95,7 +95,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         await rig.settle();
       }
       const { error } = rig.view(run)!;
-      assert.equal(error?.message, 'step a failed: no a');
+      assert.equal(error?.message, 'step a failed: no a; also failed: b');
       assert.deepEqual([error?.cause?.message, error?.cause?.cause?.message], ['no a', 'x']);
     });
 

@@ -32,7 +32,7 @@ type ReasonShown = Pick<StepShown, 'reason' | 'cause' | 'detail'>;
 
 export interface EndedFlow {
   readonly graph: FlowGraph;
-  readonly run: Pick<FlowRun, 'reasonOf' | 'causeOf' | 'detailOf'>;
+  readonly run: Pick<FlowRun, 'stateOf' | 'reasonOf' | 'causeOf' | 'detailOf'>;
 }
 
 /** A flow run, or with no steps the flow as the config has it. */
@@ -58,7 +58,7 @@ const SIGNS: Readonly<Record<StepState, string>> = {
   cancelled: '⊘',
 };
 
-/** Upstreams named on one line; of more, the number. */
+/** Steps named on one line; of more, the number. */
 const MAX_NAMED = 4;
 /** A column of names is no wider: longer ones push their line. */
 const WIDEST_NAME = 40;
@@ -101,12 +101,20 @@ export function flowEndReason({ reason, step }: FlowEnd, { graph, run }: EndedFl
     case 'timed-out':
       return `the flow took longer than its timeout${step === null ? '' : `, with step ${name} not over`}`;
     case 'step-failed':
-      return `step ${name} failed${why}`;
+      return `step ${name} failed${why}${othersText(step, { graph, run })}`;
     case 'step-cancelled':
       return `the run of step ${name} was cancelled`;
     case 'step-skipped':
       return `step ${name} did not run${why}`;
   }
+}
+
+/** Steps that failed of themselves as well; those that failed as one before them did are no news. */
+function othersText(step: number | null, { graph, run }: EndedFlow): string {
+  const others = [...graph.steps.keys()].filter(
+    (one) => one !== step && run.stateOf(one) === 'failed' && run.reasonOf(one) !== 'upstream',
+  );
+  return others.length === 0 ? '' : `; also failed: ${namesText(graph, others)}`;
 }
 
 function reasonShown(run: EndedFlow['run'], step: number): ReasonShown {
@@ -167,7 +175,7 @@ function stepCells({ graph, steps }: FlowShown, step: number, { nameWidth, optio
 function notesOf({ graph, steps }: FlowShown, step: number): string {
   const notes: string[] = [];
   const ups = graph.upstreamOf(step);
-  if (ups.length > 0) notes.push(`← ${upstreamText(graph, ups)}`);
+  if (ups.length > 0) notes.push(`← ${namesText(graph, ups)}`);
   const { each } = graph.steps[step]!;
   const shown = steps?.[step];
   if (shown?.items != null) {
@@ -191,9 +199,9 @@ function forgottenText(results: number): string {
   return `${what} made anew`;
 }
 
-function upstreamText(graph: FlowGraph, ups: readonly number[]): string {
-  const names = ups.slice(0, MAX_NAMED).map((up) => printable(graph.nameOf(up)));
-  const more = ups.length - names.length;
+function namesText(graph: FlowGraph, steps: readonly number[]): string {
+  const names = steps.slice(0, MAX_NAMED).map((step) => printable(graph.nameOf(step)));
+  const more = steps.length - names.length;
   return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`;
 }
 

@@ -38,8 +38,17 @@ function unmetSchema({ schema }: Expectation, result: unknown): string | null {
   const problems = schema === null ? [] : checkSchema(schema, result);
   const [first] = problems;
   if (first === undefined) return null;
-  const more = problems.length === 1 ? '' : `, and ${problems.length - 1} more`;
-  return `${placeText(first.path)}: ${first.message}${more}`;
+  return `${placeText(first.path)}: ${first.message}${othersText(problems.slice(1).map(({ path }) => path))}`;
+}
+
+/** Places named beside the first; of more, the number. */
+const MAX_PLACES = 3;
+
+function othersText(paths: readonly SchemaPath[]): string {
+  if (paths.length === 0) return '';
+  const named = paths.slice(0, MAX_PLACES).map(placeText).join(', ');
+  const rest = paths.length > MAX_PLACES ? ` and ${paths.length - MAX_PLACES} more` : '';
+  return `; ${paths.length === 1 ? 'nor does' : 'nor do'} ${named}${rest} fit the schema`;
 }
 
 function unmetRows({ rows, minRows, maxRows }: Expectation, result: unknown): string | null {
