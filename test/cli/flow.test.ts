@@ -234,21 +234,41 @@ test('run, rerun and cancel are asked of the daemon, and are in the trail', asyn
   );
 });
 
-test('what does not fit is wrong usage, and an unknown flow is told', async () => {
+test('what does not fit is wrong usage, and says what would', async () => {
   const cli = cliRig();
-  for (const argv of [
-    ['flow'],
-    ['flow', 'show'],
-    ['flow', 'shwo', 'x'],
-    ['flow', 'show', 'x', '--failed'],
-    ['flow', 'show', RUN, '--dot', '--mermaid'],
-    ['flow', 'show', RUN, '--dot', '--json'],
-    ['flow', 'show', 'x', '--mermaid', '--json'],
-    ['flow', 'rerun', RUN, '--failed', '--from', 'a'],
-  ]) {
-    assert.equal((await cli.run(...argv)).code, 2, argv.join(' '));
+  const cases: [string[], RegExp][] = [
+    [['flow'], /expected run, show, rerun or cancel, got nothing/],
+    [['flow', 'run'], /expected FLOW after `flow run`, got nothing/],
+    [['flow', 'show'], /expected FLOW or RUN after `flow show`, got nothing/],
+    [['flow', 'rerun', '--failed'], /expected RUN after `flow rerun`, got nothing/],
+    [['flow', 'cancel', 'x', 'y'], /expected one RUN after `flow cancel`, got "y" more/],
+    [['flow', 'shwo', 'x'], /did you mean "show"/],
+    [['flow', 'show', 'x', '--failed'], /--failed: expected flow rerun, got flow show/],
+    [['flow', 'show', RUN, '--dot', '--mermaid'], /got --dot and --mermaid/],
+    [['flow', 'show', RUN, '--dot', '--json'], /^$/],
+    [['flow', 'show', 'x', '--mermaid', '--json'], /^$/],
+    [['flow', 'rerun', RUN, '--failed', '--from', 'a'], /got both/],
+  ];
+  for (const [argv, message] of cases) {
+    const { code, err } = await cli.run(...argv);
+    assert.equal(code, 2, argv.join(' '));
+    assert.match(err, message);
   }
-  assert.match((await cli.run('flow', 'shwo', 'x')).err, /did you mean "show"/);
-  const unknown = await cli.run('flow', 'run', 'nightly');
-  assert.deepEqual([unknown.code, /name of a flow in the config/.test(unknown.err)], [1, true]);
+});
+
+test('what is no flow of the config is told with what there is for it', async () => {
+  const cli = cliRig();
+  const config = { stateDir: '/nowhere', tasks: [{ name: 'pull' }], flows: [{ name: 'nightly', steps: [] }] };
+  cli.deps = { loadConfig: async () => ({ config: config as unknown as Config, warnings: [] }) };
+  const cases: [string[], RegExp][] = [
+    [['flow', 'run', 'pull'], /got "pull", which is a task; `colibri trigger pull` runs it$/m],
+    [['flow', 'show', 'pull'], /got "pull", which is a task; `colibri runs --task pull` lists its runs$/m],
+    [['flow', 'run', 'nihgtly'], /name of a flow in the config, got "nihgtly"; did you mean "nightly"\?$/m],
+    [['flow', 'show', 'xyz'], /got "xyz"; `colibri tasks` lists them, with the kind flow$/m],
+  ];
+  for (const [argv, message] of cases) {
+    const { code, err } = await cli.run(...argv);
+    assert.equal(code, 1, argv.join(' '));
+    assert.match(err, message);
+  }
 });

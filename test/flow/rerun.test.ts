@@ -42,7 +42,10 @@ test('nothing failed, or no such step: the error says what to do', () => {
     () => takenOver(good, { kind: 'failed' }),
     /expected a step that did not succeed, got none; run/,
   );
-  assert.throws(() => takenOver(good, { kind: 'step', step: 'dd' }), /expected a step of the flow, got "dd"/);
+  assert.throws(
+    () => takenOver(good, { kind: 'step', step: 'zzzz' }),
+    /expected a step of the flow, got "zzzz"; its steps are a, b, c, d$/,
+  );
 });
 
 test('a step that the flow did not have then runs, and so does what is behind it', () => {

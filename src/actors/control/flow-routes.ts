@@ -3,6 +3,7 @@ import type { RerunChoice } from '../protocol.ts';
 import type { FlowStepView, FlowView, ItemsView } from '../views/run-view.ts';
 import { audited } from './audit.ts';
 import { isoOrNull, type RunDocument, runDocument } from './documents.ts';
+import { withFlowHint } from './not-found.ts';
 import { parseRerun } from './requests.ts';
 import type { Route } from './route.ts';
 
@@ -47,7 +48,9 @@ export const FLOW_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/flows/:run',
-    answer: async ({ run }, { runs }) => flowDocument(await runs.ask('flow-show', { run })),
+    async answer({ run }, { runs }) {
+      return flowDocument(await withFlowHint(run, runs, () => runs.ask('flow-show', { run })));
+    },
   },
   {
     method: 'POST',
@@ -56,12 +59,10 @@ export const FLOW_ROUTES: readonly Route[] = [
       const { run } = request;
       const choice = parseRerun(request.body);
       const deed = { action: 'flow rerun', target: run, fields: { run, of: wordOf(choice) } };
+      const { runs } = context;
+      const again = () => runs.ask('flow-rerun', { run, choice }, { timeoutMs: null });
       const ask = async () => {
-        const { againBehind, ...answer } = await context.runs.ask(
-          'flow-rerun',
-          { run, choice },
-          { timeoutMs: null },
-        );
+        const { againBehind, ...answer } = await withFlowHint(run, runs, again);
         return { ...answer, again_behind: againBehind };
       };
       return audited({ request, context, deed }, ask, (answer) => ({ made: [answer.run] }));

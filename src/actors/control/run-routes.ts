@@ -41,7 +41,7 @@ async function showRun(
     : await runs.ask('show-live', { run });
   // A run that ends between the two questions has left the first for the second.
   const view = live ?? (await store.ask('show', { run }));
-  if (view === null) throw unknownRun(run);
+  if (view === null) throw await unknownRun(run, runs);
   if (!commands) return runDocument(view);
   return { ...runDocument(view), ...(await ofFlow(view, runs)), commands: await deedsOn(run, store) };
 }
@@ -80,7 +80,7 @@ async function cancel(run: string, { runs, store }: RouteContext): Promise<unkno
   } catch (error) {
     if (!(error instanceof ColibriError) || error.code !== 'no-such-run') throw error;
     const ended = await store.ask('show', { run });
-    if (ended === null) throw unknownRun(run);
+    if (ended === null) throw await unknownRun(run, runs);
     const got = `${JSON.stringify(run)}, which is over (${ended.state})`;
     throw new ColibriError('no-such-run', `expected a run that is not over, got ${got}`);
   }

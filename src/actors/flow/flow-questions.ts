@@ -31,7 +31,7 @@ export function unknownRun(id: string): ColibriError {
 
 export function notAFlow({ run, task }: RunView): ColibriError {
   return new ColibriError(
-    'usage',
+    'no-such-run',
     `expected the run of a flow in the config, got ${JSON.stringify(run)}, which is one of ${task}`,
   );
 }

@@ -6,6 +6,9 @@ import type { FlowGraph } from './flow-graph.ts';
 import type { StepState } from './step-states.ts';
 import type { TakenItems } from './taken-items.ts';
 
+/** Of the steps of a flow, in an error. */
+const MAX_NAMED = 20;
+
 export interface EarlierStep {
   readonly state: StepState;
   /** Where its result is. */
@@ -65,9 +68,8 @@ export function itemsTakenOver(
 function stepNamed(graph: FlowGraph, name: string): number {
   const step = graph.indexOf(name);
   if (step >= 0) return step;
-  const hint = didYouMean(
-    name,
-    graph.steps.map(({ task }) => task),
-  );
+  const names = graph.steps.map(({ task }) => task);
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const hint = didYouMean(name, names) || `; its steps are ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
   throw new ColibriError('usage', `expected a step of the flow, got ${JSON.stringify(name)}${hint}`);
 }

@@ -5,6 +5,7 @@ import type { RunFilter } from '../protocol.ts';
 import type { LastEnd } from '../records.ts';
 import type { RunView } from '../views/run-view.ts';
 import type { Run } from './run.ts';
+import { isTerminal } from './run-states.ts';
 import { goneTask, type RunsTask, TaskState } from './task-state.ts';
 
 export class RunTable {
@@ -77,6 +78,11 @@ export class RunTable {
   /** A later run of the same id is not touched. */
   forget(run: Run): void {
     if (this.#live.get(run.id) === run) this.#live.delete(run.id);
+  }
+
+  /** The first of a task that is not over. Looks through the table. */
+  oldestOf(task: string): Run | undefined {
+    return this.#live.values().find((run) => run.task.spec.name === task && !isTerminal(run.state));
   }
 
   /** Newest first: the order of the table turned round. Only what is asked for is made into a view. */

@@ -15,6 +15,7 @@ import type { Postponed } from './postponed.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-states.ts';
 import type { RunTable } from './run-table.ts';
+import type { TaskState } from './task-state.ts';
 
 export interface TriggersOptions {
   readonly clock: Clock;
@@ -84,7 +85,8 @@ export class Triggers {
       this.#options.warn('overlap overridden by force', { task: task.spec.name, run: newcomer.id });
     }
     const run = isLater ? intake.admitLater(newcomer) : admit(newcomer, force);
-    if (run instanceof ColibriError) answer.fail(run.code === 'overlap-refused' ? withForce(run) : run);
+    if (run instanceof ColibriError)
+      answer.fail(run.code === 'overlap-refused' ? this.#withForce(run, task) : run);
     else this.#answerLater(run, body, answer);
   }
 
@@ -114,16 +116,19 @@ export class Triggers {
     });
   }
 
+  /** With the run that is in the way, as far as there is one. */
+  #withForce({ code, message }: ColibriError, { spec }: TaskState): ColibriError {
+    const other = this.#options.table.oldestOf(spec.name);
+    const end = other === undefined ? 'its end' : `the end of ${other.id}`;
+    return new ColibriError(code, `${message}; wait for ${end}, or run it beside that with --force`);
+  }
+
   #answerLater(run: Run, { wait }: TriggerBody, answer: Answer): void {
     const { intake, lifecycle } = this.#options;
     if (wait) return addWaiter(run, answer);
     run.admission = answer;
     if (run.state !== 'pending' || intake.isWaitingItsTurn(run)) lifecycle.answerAdmission(run);
   }
-}
-
-function withForce({ code, message }: ColibriError): ColibriError {
-  return new ColibriError(code, `${message}; wait for its end, or pass by it with force`);
 }
 
 function addWaiter(run: Run, answer: Answer): void {

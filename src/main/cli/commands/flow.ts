@@ -1,7 +1,8 @@
 import type { FlowDocument } from '../../../actors/control/index.ts';
 import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
 import type { AgainBehind } from '../../../actors/views/run-view.ts';
-import { usage } from '../args.ts';
+import type { Config, FlowSpec } from '../../config/config.ts';
+import { checkPositionals, usage } from '../args.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { type DrawnFlow, drawnOf, drawnOfConfig, flowText } from '../render/flow.ts';
@@ -16,6 +17,14 @@ const FLAGS: Readonly<Record<Action, readonly string[]>> = {
   show: ['dot', 'mermaid'],
   rerun: ['from', 'failed'],
   cancel: [],
+};
+
+/** What is named after an action. */
+const TARGETS: Readonly<Record<Action, string>> = {
+  run: 'FLOW',
+  show: 'FLOW or RUN',
+  rerun: 'RUN',
+  cancel: 'RUN',
 };
 
 export const flowCommand: Command = {
@@ -36,25 +45,26 @@ export const flowCommand: Command = {
     { name: 'dot', summary: 'show: as a graph for Graphviz, in place of --json' },
     { name: 'mermaid', summary: 'show: as a graph for Mermaid, in place of --json' },
   ],
-  positionals: { name: 'run, show, rerun or cancel, and a flow or a run', min: 2, max: 2 },
+  positionals: { name: 'run, show, rerun or cancel', min: 1, max: Number.POSITIVE_INFINITY },
   examples: [
     [`colibri flow run daily --payload '{"day":"2026-12-24"}'`, 'with what its steps refer to'],
     ['colibri flow show daily --mermaid', 'the graph, for a document'],
     ['colibri flow rerun RUN --failed', 'when what was wrong is mended'],
   ],
   run(context) {
-    const [given = '', target = ''] = context.args.positionals;
+    const [given = '', ...targets] = context.args.positionals;
     const action = ACTIONS.find((name) => name === given);
     if (action === undefined) {
       const hint = didYouMean(given, ACTIONS);
       throw usage(`expected run, show, rerun or cancel, got ${JSON.stringify(given)}${hint}`);
     }
+    checkPositionals(targets, { name: `${TARGETS[action]} after \`flow ${action}\``, min: 1, max: 1 });
     for (const { name } of flowCommand.flags) {
       if (!context.args.on(name) || FLAGS[action].includes(name)) continue;
       const others = ACTIONS.filter((one) => FLAGS[one].includes(name)).join(', ');
       throw usage(`--${name}: expected flow ${others}, got flow ${action}`);
     }
-    return ACT[action](context, target);
+    return ACT[action](context, targets[0]!);
   },
 };
 
@@ -62,7 +72,7 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
   async run(context, flow) {
     const payload = await readPayload(context);
     const { config } = await context.deps.loadConfig(await context.configFile());
-    expectFlow(flow, config.flows);
+    expectFlow(flow, config, `\`colibri trigger ${flow}\` runs it`);
     const body = {
       task: flow,
       force: context.args.on('force'),
@@ -83,7 +93,7 @@ const ACT: Readonly<Record<Action, (context: CommandContext, target: string) => 
       return print(context, document, drawnOf(document, context.io.nowMs()));
     }
     const { config } = await context.deps.loadConfig(await context.configFile());
-    const flow = expectFlow(target, config.flows);
+    const flow = expectFlow(target, config, `\`colibri runs --task ${target}\` lists its runs`);
     const drawn = drawnOfConfig(flow);
     const steps = drawn.steps.map(({ task, dependsOn }) => ({ step: task, depends_on: dependsOn }));
     return print(context, { flow: flow.name, steps }, drawn);
@@ -147,15 +157,21 @@ async function print(context: CommandContext, document: unknown, drawn: DrawnFlo
   return ExitCode.Done;
 }
 
-function expectFlow<Flow extends { readonly name: string }>(name: string, flows: readonly Flow[]): Flow {
+/** `ofTask`: what there is for a task that was taken for a flow. */
+function expectFlow(
+  name: string,
+  { flows, tasks }: Pick<Config, 'flows' | 'tasks'>,
+  ofTask: string,
+): FlowSpec {
   const flow = flows.find((one) => one.name === name);
   if (flow !== undefined) return flow;
-  const hint = didYouMean(
-    name,
-    flows.map((one) => one.name),
-  );
+  const names = flows.map((one) => one.name);
+  const isTask = tasks.some((task) => task.name === name);
+  const remedy = isTask
+    ? `, which is a task; ${ofTask}`
+    : didYouMean(name, names) || '; `colibri tasks` lists them, with the kind flow';
   throw new ColibriError(
     'no-such-task',
-    `expected the name of a flow in the config, got ${JSON.stringify(name)}${hint}`,
+    `expected the name of a flow in the config, got ${JSON.stringify(name)}${remedy}`,
   );
 }
