@@ -152,7 +152,7 @@ export type RunsMessages = {
   cancel: { body: { run: string }; reply: { state: RunState } };
   /** Of a run of a flow, live or not. Fails with `no-such-run`. */
   'flow-show': { body: { run: string }; reply: FlowView };
-  /** A new run of the flow with the payload of this one, which is over. Fails as `trigger` does, and with `no-such-run`, `usage`. */
+  /** A new run of the flow with the payload of this one, which is over. Fails as `trigger` does, and with `no-such-run`, `rerun-refused`, `usage`. */
   'flow-rerun': {
     body: { run: string; choice: RerunChoice };
     reply: { run: string; forgotten: readonly ForgottenResults[]; againBehind: readonly AgainBehind[] };

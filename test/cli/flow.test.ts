@@ -256,6 +256,19 @@ test('what does not fit is wrong usage, and says what would', async () => {
   }
 });
 
+test('the daemon refuses what is no wrong usage: exit code 1, without the hint at the help', async (t) => {
+  const { socketPath } = await controlRig(t, {
+    runs: {
+      'flow-rerun': () => {
+        throw new ColibriError('rerun-refused', 'expected a run that is over, got one that is running');
+      },
+    },
+  });
+  const { code, err } = await cliRig(socketPath).run('flow', 'rerun', RUN, '--failed');
+  assert.equal(code, 1);
+  assert.equal(err, 'colibri: expected a run that is over, got one that is running\n');
+});
+
 test('what is no flow of the config is told with what there is for it', async () => {
   const cli = cliRig();
   const config = { stateDir: '/nowhere', tasks: [{ name: 'pull' }], flows: [{ name: 'nightly', steps: [] }] };

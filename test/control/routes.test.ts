@@ -242,6 +242,7 @@ test('errors of actors keep their code and get a fitting status', async (t) => {
   const expected = {
     'no-such-task': 404,
     'overlap-refused': 409,
+    'rerun-refused': 409,
     'queue-full': 429,
     'file-failed': 409,
     'store-failed': 409,

@@ -179,6 +179,25 @@ for (const kind of ['memory', 'sqlite'] as const) {
       assert.match(shown!.detail!, /from the 12 rows of the last good run, got 30 rows/);
     });
 
+    test('again: not while it goes on, nor what is no flow or has nothing that failed', async (t) => {
+      const rig = rigOf(t, kind);
+      const run = await rig.start('f', { day: 'Monday' });
+      const refused = async (id: string): Promise<unknown> => {
+        const answer = new FakeAnswer();
+        await rig.flows.rerun({ run: id, choice: { kind: 'failed' } }, answer);
+        return (answer.error as { code: string } | undefined)?.code;
+      };
+      assert.equal(await refused(run), 'rerun-refused');
+      assert.equal(await refused(`${run}/pull`), 'no-such-run');
+      assert.equal(await refused('f@nope'), 'no-such-run');
+      for (const step of ['pull', 'check', 'sum']) {
+        rig.result(`${run}/${step}`, { total: 9 });
+        await rig.settle();
+      }
+      assert.equal(rig.view(run)?.state ?? 'success', 'success');
+      assert.equal(await refused(run), 'rerun-refused');
+    });
+
     test('again: failed steps only, with results of before', async (t) => {
       const rig = rigOf(t, kind);
       const first = await rig.start('f', { day: 'Monday' });

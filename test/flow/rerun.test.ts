@@ -38,14 +38,14 @@ test('what is taken over: nothing, what is not behind a failure, what is not beh
 
 test('nothing failed, or no such step: the error says what to do', () => {
   const good = ['success', 'success', 'success', 'success'] as const;
-  assert.throws(
-    () => takenOver(good, { kind: 'failed' }),
-    /expected a step that did not succeed, got none; run/,
-  );
-  assert.throws(
-    () => takenOver(good, { kind: 'step', step: 'zzzz' }),
-    /expected a step of the flow, got "zzzz"; its steps are a, b, c, d$/,
-  );
+  assert.throws(() => takenOver(good, { kind: 'failed' }), {
+    code: 'rerun-refused',
+    message: /expected a step that did not succeed, got none; run/,
+  });
+  assert.throws(() => takenOver(good, { kind: 'step', step: 'zzzz' }), {
+    code: 'usage',
+    message: /expected a step of the flow, got "zzzz"; its steps are a, b, c, d$/,
+  });
 });
 
 test('a step that the flow did not have then runs, and so does what is behind it', () => {

@@ -182,6 +182,7 @@ function statusOf(code: ErrorCode): number {
     case 'usage':
       return 400;
     case 'overlap-refused':
+    case 'rerun-refused':
     case 'restart-needed':
     case 'file-failed':
     case 'store-failed':

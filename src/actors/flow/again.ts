@@ -35,7 +35,7 @@ export interface Again {
   readonly againBehind: readonly AgainBehind[];
 }
 
-/** Rejects with `no-such-run`, `usage`. */
+/** Rejects with `no-such-run`, `rerun-refused`, `usage`. */
 export async function again(
   { run: id, choice }: { readonly run: string; readonly choice: RerunChoice },
   run: RunView | null,
@@ -46,8 +46,8 @@ export async function again(
   if (flow === undefined) throw notAFlow(run);
   if (!isTerminal(run.state)) {
     throw new ColibriError(
-      'usage',
-      `expected a run that is over, got ${id}, which is ${run.state}; cancel it first`,
+      'rerun-refused',
+      `expected a run that is over, got ${id}, which is ${run.state}; wait for its end, or cancel it first`,
     );
   }
   const earlier = parseNote(run.note);

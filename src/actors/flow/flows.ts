@@ -239,7 +239,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
     return shown(run, view, { onFailure, live: this.#live.get(run), flows: this.#flows });
   }
 
-  /** Rejects with `no-such-run`, `usage`; the others are those of a trigger. */
+  /** Rejects with `no-such-run`, `rerun-refused`, `usage`; the others are those of a trigger. */
   async rerun(body: { run: string; choice: RerunChoice }, answer: Answer): Promise<void> {
     try {
       const { runs, store, clock } = this.#options;

@@ -20,7 +20,7 @@ export interface EarlierStep {
 /**
  * Step of the graph → where its result is, for `FlowRunOptions.takenOver`. Steps are matched by name, as the graph may be
  * another one by now: one that was not there then runs. What is behind a step that runs again would have a result of something
- * that is no more, and so runs too: a step that is taken over has only such steps before it. Throws `usage`.
+ * that is no more, and so runs too: a step that is taken over has only such steps before it. Throws `rerun-refused`, `usage`.
  */
 export function stepsTakenOver(
   graph: FlowGraph,
@@ -38,7 +38,7 @@ export function stepsTakenOver(
   }
   if (takenOver.size === graph.size) {
     throw new ColibriError(
-      'usage',
+      'rerun-refused',
       'expected a step that did not succeed, got none; run the whole flow again, or from a step',
     );
   }

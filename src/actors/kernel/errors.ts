@@ -36,6 +36,8 @@ export const ERROR_CODES = {
   'overlap-refused':
     'The task is still running and its overlap policy refuses another run; --force overrides.',
   'queue-full': 'The ready queue is at its capacity and its policy is to reject.',
+  'rerun-refused':
+    'The flow cannot be run again as was asked: it is not over, or no step of it failed; the message says which.',
   'restart-needed': 'The config differs from the one in use in what only a start takes up.',
   'result-forgotten': 'The result of the run was kept as long as retention says, and is no more.',
   'result-not-json': 'The result of the handler cannot be written as JSON.',

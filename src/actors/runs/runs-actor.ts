@@ -95,10 +95,10 @@ export function runsActor(options: RunsActorOptions): ActorDefinition<RunsMessag
   }
 }
 
-/** Throws `usage`. */
+/** Throws `no-such-run`. */
 function flowsOr(flows: FlowQuestions | null): FlowQuestions {
   if (flows !== null) return flows;
-  throw new ColibriError('usage', 'expected flows in the config, got none');
+  throw new ColibriError('no-such-run', 'expected flows in the config, got none');
 }
 
 function reply(work: Promise<unknown>, answer: Answer): void {

@@ -27,7 +27,7 @@ export interface FlowSeat {
 
 /** What users ask of flows. */
 export interface FlowQuestions {
-  /** Rejects with `no-such-run`, `usage`. */
+  /** Rejects with `no-such-run`, `rerun-refused`, `usage`. */
   show(run: string): Promise<FlowView>;
   /** Answered as a trigger. */
   rerun(body: { readonly run: string; readonly choice: RerunChoice }, answer: Answer): Promise<void>;

@@ -203,7 +203,7 @@ export class App implements AsyncDisposable {
 
   /**
    * Runs a flow again whose run is over: a new run, which takes over the results of the steps, and of the items of lists, that do
-   * not run again. Rejects as a trigger does, and with `no-such-run`, `usage`.
+   * not run again. Rejects as a trigger does, and with `no-such-run`, `rerun-refused`, `usage`.
    */
   async rerun(run: string, { from, failed }: RerunOptions = {}): Promise<RerunFlow> {
     if (from !== undefined && failed === true) {
