@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { ColibriError } from '../../src/actors/kernel/index.ts';
 import type { FlowStepView, FlowView } from '../../src/actors/views/run-view.ts';
+import { displayWidth } from '../../src/main/cli/render/text.ts';
 import type { Config } from '../../src/main/config/config.ts';
 import { controlRig, runView } from '../control/fixtures.ts';
 import { cliRig, NOW } from './fixtures.ts';
@@ -64,6 +66,7 @@ test('show draws the steps stage by stage, and the graph for other programs', as
   const { socketPath, asked } = await controlRig(t, { runs: { 'flow-show': () => VIEW } });
   const cli = cliRig(socketPath);
   cli.isTTY = true;
+  cli.columns = 120;
   cli.env.NO_COLOR = '1';
   const { code, out } = await cli.run('flow', 'show', RUN);
   assert.equal(code, 0);
@@ -157,6 +160,37 @@ test('of a flow that is gone the run of a step is shown alone', async (t) => {
     (await cliRig(socketPath).run('show', `${RUN}/pull`, '--json')).out,
   );
   assert.deepEqual([shown, of], [null, null]);
+});
+
+test('on a terminal no line is wider than it, painted or not; why the flow ended is told whole, after how long it took', async (t) => {
+  const end = `failed: step check failed: ${'expected at least 3 rows, got 2; '.repeat(5)}`.trim();
+  const run = { ...VIEW.run, state: 'failed', endedAtMs: NOW, durationMs: 5100 } as const;
+  const steps = VIEW.steps!.map((one) => (one.step === 'check' ? { ...one, detail: end } : one));
+  const { socketPath } = await controlRig(t, { runs: { 'flow-show': () => ({ ...VIEW, run, end, steps }) } });
+  const cli = cliRig(socketPath);
+  cli.isTTY = true;
+  for (const columns of [12, 30, 50, 80, 400]) {
+    cli.columns = columns;
+    const painted = (await cli.run('flow', 'show', RUN)).out;
+    cli.env.NO_COLOR = '1';
+    const { out } = await cli.run('flow', 'show', RUN);
+    delete cli.env.NO_COLOR;
+    assert.notEqual(painted, out);
+    assert.equal(stripVTControlCharacters(painted), out);
+    const lines = out.trimEnd().split('\n');
+    for (const line of lines) assert.ok(displayWidth(line) <= columns, line);
+    // Colours do not run on into what follows.
+    for (const line of painted.split('\n')) {
+      assert.doesNotMatch(line, /\x1b\[[1-9]\d*m(?!.*\x1b\[0m)/);
+    }
+    if (columns < 50) continue;
+    const told = lines.slice(
+      0,
+      lines.findIndex((line) => line.startsWith('1 ')),
+    );
+    assert.equal(told[0], `${RUN}  failed  5.1 s`);
+    assert.equal(told.slice(1).join(' '), end.slice('failed: '.length));
+  }
 });
 
 test('in a pipe a step is a line with the full texts, exact times, and the same fields for each', async (t) => {

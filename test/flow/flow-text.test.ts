@@ -86,6 +86,18 @@ test('a flow without a run is shown by its steps, and items by their number', ()
   assert.match(flowLines({ name: 'daily', graph: daily, steps }, options)[3]!, /1 of 9 items$/);
 });
 
+test('of a list that failed its items are told once', () => {
+  const run = new FlowRun(daily);
+  const detail = 'of 7 items 2 failed, 1 was cancelled; the first is mail_each[3]: no luck';
+  const steps = shown(run, [1, 1, 1, 1, 1, 1]);
+  const items = { size: 7, succeeded: 4, failed: 2 };
+  steps[3] = { ...steps[3]!, state: 'failed', reason: 'item-failed', detail, items, takenOver: 1 };
+  assert.match(
+    flowLines({ name: 'daily', graph: daily, steps }, options)[3]!,
+    /← check-order {2}· 4 of 7 items \(1 in an earlier run\), 2 failed, 1 was cancelled; the first is mail_each\[3\]: no luck$/,
+  );
+});
+
 test('forty steps are forty lines, of a width that a terminal has, and a row of any length is not indented', () => {
   fc.assert(
     fc.property(anyGraph(40), (graph) => {

@@ -178,7 +178,9 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
   if (ups.length > 0) notes.push(`← ${namesText(graph, ups)}`);
   const { each } = graph.steps[step]!;
   const shown = steps?.[step];
-  if (shown?.items != null) {
+  const told = shown === undefined ? null : itemsReason(shown);
+  if (told !== null) notes.push(told);
+  else if (shown?.items != null) {
     const { size, succeeded, failed, cancelled = 0 } = shown.items;
     const { takenOver = 0 } = shown;
     const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
@@ -188,9 +190,18 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
   if ((shown?.forgotten ?? 0) > 0) notes.push(forgottenText(shown!.forgotten!));
   const behind = shown?.againBehind ?? null;
   if (behind !== null) notes.push(`runs again, as ${printable(behind)} is made anew`);
-  const reason = shown === undefined ? '' : stepReasonText(shown, graph);
+  const reason = shown === undefined || told !== null ? '' : stepReasonText(shown, graph);
   if (reason !== '') notes.push(reason);
   return notes.join('  · ');
+}
+
+/** `5 of 7 items, 2 failed; the first is mail[3]: no luck`: the reason goes on where the number of items ends. Null: it has none of these. */
+function itemsReason({ reason, detail, items, takenOver = 0 }: StepShown): string | null {
+  if (reason !== 'item-failed' || detail === null || items === null) return null;
+  const head = `of ${items.size} items `;
+  if (!detail.startsWith(head)) return null;
+  const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
+  return `${items.succeeded} of ${items.size} items${before}, ${printable(detail.slice(head.length))}`;
 }
 
 /** Why what had succeeded is done once more. */

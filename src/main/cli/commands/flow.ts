@@ -151,7 +151,7 @@ async function print(context: CommandContext, document: unknown, drawn: DrawnFlo
   const { args, paint } = context;
   const drawing = args.on('dot') ? 'dot' : args.on('mermaid') ? 'mermaid' : null;
   const form = drawing ?? (context.io.isTTY ? 'lines' : 'rows');
-  const text = flowText(drawn, form, { part, paint });
+  const text = flowText(drawn, form, { part, paint, columns: context.io.columns });
   if (drawing === null) context.show(document, () => text);
   else context.print(text);
   return ExitCode.Done;

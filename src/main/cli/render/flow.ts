@@ -2,9 +2,9 @@
 import type { FlowDocument, RunDocument } from '../../../actors/control/index.ts';
 import type { FlowGraph, StepShown, StepSpec } from '../../../actors/flow/index.ts';
 import type { FlowSpec } from '../../config/config.ts';
-import { type Paint, stateColour } from './paint.ts';
+import { cutPainted, type Paint, stateColour } from './paint.ts';
 import { lastErrorText } from './run.ts';
-import { oneLine } from './text.ts';
+import { oneLine, wrap } from './text.ts';
 import { durationText } from './time.ts';
 
 export interface DrawnFlow {
@@ -34,8 +34,9 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
     onFailure: flow.on_failure,
     times: documents.map(({ started_at: started, ended_at: ended }) => ({ started, ended })),
     head: [
-      `${flow.run}  ${flow.end ?? flow.state}${took}`,
+      `${flow.run}  ${flow.state}${took}`,
       ...(flow.again_of === null ? [] : [`again of ${oneLine(flow.again_of)}`]),
+      ...reasonOf(flow),
     ],
     steps: documents.map(({ step, depends_on: dependsOn, each }) => ({
       task: step,
@@ -57,6 +58,12 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
   };
 }
 
+/** Why it ended so, where the state does not say all: `end` without it. */
+function reasonOf({ end, state }: FlowDocument): string[] {
+  if (end === null || end === state) return [];
+  return [end.startsWith(`${state}: `) ? end.slice(state.length + 2) : end];
+}
+
 function durationOf(
   { started_at: started, ended_at: ended }: Pick<FlowDocument, 'started_at' | 'ended_at'>,
   nowMs: number,
@@ -71,12 +78,14 @@ export interface FlowTextParts {
     'checkFlow' | 'flowLines' | 'flowDot' | 'flowMermaid' | 'stepsByStage' | 'stepReasonText'
   >;
   readonly paint: Paint;
+  /** Of the terminal. */
+  readonly columns: number;
 }
 
 export function flowText(
   drawn: DrawnFlow,
   form: 'lines' | 'rows' | 'dot' | 'mermaid',
-  { part, paint }: FlowTextParts,
+  { part, paint, columns }: FlowTextParts,
 ): string {
   const { name, steps, shown, head } = drawn;
   const { graph } = part.checkFlow(steps, new Set(steps.map(({ task }) => task)));
@@ -91,7 +100,9 @@ export function flowText(
   });
   const { onFailure } = drawn;
   if (onFailure !== null) lines.push(failureLine(onFailure, paint));
-  return `${[...head, ...lines].join('\n')}\n`;
+  // What is cut of a step is whole in its run; why the flow ended stands here alone.
+  const top = head.flatMap((line) => wrap(line, columns));
+  return `${[...top, ...lines].map((line) => cutPainted(line, columns)).join('\n')}\n`;
 }
 
 /** Below the steps: what an alarm came to is not to be looked for in the log. */
