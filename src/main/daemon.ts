@@ -210,6 +210,7 @@ export class Daemon {
       pid: process.pid,
       version: this.#version,
       tasks: this.#config.tasks.length,
+      flows: this.#config.flows.length,
       cpu_threads: cpu.slots,
       io_slots: io.slots,
     });

@@ -13,7 +13,7 @@ import { deadLetterList, runList, taskList } from '../../src/main/cli/render/lis
 import { Paint } from '../../src/main/cli/render/paint.ts';
 import { runDetails } from '../../src/main/cli/render/run.ts';
 import { statusText } from '../../src/main/cli/render/status.ts';
-import { cutToWidth, displayWidth, padTo } from '../../src/main/cli/render/text.ts';
+import { cutToWidth, displayWidth, padTo, tasksText } from '../../src/main/cli/render/text.ts';
 import { durationText, relativeTime, uptimeText } from '../../src/main/cli/render/time.ts';
 import { runView } from '../control/fixtures.ts';
 import { runtimeView } from '../telemetry/fixtures.ts';
@@ -192,4 +192,10 @@ test('times in words', () => {
     '62m 05s',
   ]);
   assert.deepEqual([5, 65, 3665, 90_000].map(uptimeText), ['5s', '1m 05s', '1h 01m', '1d 1h']);
+});
+
+test('tasks and flows are counted in the same words everywhere', () => {
+  assert.equal(tasksText(7, 1), '7 tasks and 1 flow');
+  assert.equal(tasksText(1, 2), '1 task and 2 flows');
+  assert.equal(tasksText(0, 0), '0 tasks');
 });

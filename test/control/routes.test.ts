@@ -261,6 +261,14 @@ test('errors of actors keep their code and get a fitting status', async (t) => {
   }
 });
 
+test('status counts flows apart from tasks, as check does', async (t) => {
+  const flow = { ...task, name: 'nightly', kind: 'flow', handler: '' } as const;
+  const tasks = [task, flow, { ...task, name: 'mail' }];
+  const { socketPath } = await controlRig(t, { runs: { view: () => runtimeView({ tasks }) } });
+  const status = (await http(socketPath, 'GET', '/status')).document as Record<string, unknown>;
+  assert.deepEqual([status.tasks, status.flows], [2, 1]);
+});
+
 test('unknown path 404, wrong method 405 with what is allowed', async (t) => {
   const { socketPath } = await controlRig(t, {});
   assert.equal((await http(socketPath, 'GET', '/')).status, 404);

@@ -110,7 +110,9 @@ export interface StatusDocument {
   readonly uptime_seconds: number;
   readonly ready_ms: number | null;
   readonly stopping: boolean;
+  /** Of the config; flows are none of them. */
   readonly tasks: number;
+  readonly flows: number;
   readonly live_runs: number;
   readonly dead_letters: number;
   readonly late_outcomes: number;
@@ -225,6 +227,7 @@ export function auditDocument({ atMs, actor, action, target, fields }: AuditEntr
 }
 
 export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument {
+  const flows = view.tasks.filter(({ kind }) => kind === 'flow').length;
   return {
     version: view.version,
     pid: view.pid,
@@ -234,7 +237,8 @@ export function statusDocument(view: RuntimeView, nowMs: number): StatusDocument
     uptime_seconds: Math.max(0, Math.round((nowMs - view.startedAtMs) / 1000)),
     ready_ms: view.readyMs,
     stopping: view.stopping,
-    tasks: view.tasks.length,
+    tasks: view.tasks.length - flows,
+    flows,
     live_runs: view.liveRuns,
     dead_letters: view.queues.find((queue) => queue.name === 'dead-letter')?.depth ?? 0,
     late_outcomes: view.lateOutcomes,

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { tasksText } from '../render/text.ts';
 
 export const checkCommand: Command = {
   name: 'check',
@@ -25,9 +26,7 @@ export const checkCommand: Command = {
     const document = { ok: true, file, tasks: config.tasks.length, flows, problems: [], warnings };
     context.show(document, () => {
       const lines = warnings.map((warning) => `warning: ${context.deps.formatProblem(warning)}\n`);
-      const count = `${config.tasks.length} ${config.tasks.length === 1 ? 'task' : 'tasks'}`;
-      const withFlows = flows === 0 ? count : `${count} and ${flows} ${flows === 1 ? 'flow' : 'flows'}`;
-      return `${lines.join('')}${file}: ${context.paint.paint('green', 'ok')}, ${withFlows}\n`;
+      return `${lines.join('')}${file}: ${context.paint.paint('green', 'ok')}, ${tasksText(config.tasks.length, flows)}\n`;
     });
     return ExitCode.Done;
   },

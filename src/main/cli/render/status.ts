@@ -1,7 +1,7 @@
 /** The daemon at a glance: what it is, what waits, what runs, what it costs. */
 import type { StatusDocument } from '../../../actors/control/index.ts';
 import type { Colour, Paint } from './paint.ts';
-import { cutToWidth, oneLine, wrap } from './text.ts';
+import { cutToWidth, oneLine, tasksText, wrap } from './text.ts';
 import { megabytes, uptimeText } from './time.ts';
 
 export interface StatusOptions {
@@ -25,7 +25,10 @@ function screen(status: StatusDocument, { columns, paint }: StatusOptions): stri
   const head = `colibri ${status.version} ${state}${since}, pid ${status.pid}${config}`;
   const lines: string[] = [paint.paint('bold', cutToWidth(head, columns))];
   if (status.config_file !== null) lines.push(cutToWidth(oneLine(status.config_file), columns));
-  lines.push(cutToWidth(`${status.tasks} tasks, ${status.live_runs} live runs`, columns), '');
+  lines.push(
+    cutToWidth(`${tasksText(status.tasks, status.flows)}, ${status.live_runs} live runs`, columns),
+    '',
+  );
   const queues = status.queues.map(({ name, depth, capacity, rejected }): Meter => {
     return { name, used: depth, capacity, note: rejected > 0 ? `  ${rejected} refused` : '' };
   });
@@ -125,6 +128,7 @@ function plain(status: StatusDocument): string {
     ['config_file', status.config_file],
     ['uptime_seconds', status.uptime_seconds],
     ['tasks', status.tasks],
+    ['flows', status.flows],
     ['live_runs', status.live_runs],
     ['dead_letters', status.dead_letters],
     ['memory_rss_bytes', status.memory.rss],

@@ -62,6 +62,12 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** `7 tasks and 1 flow`, counted the same wherever it is said; of a config without flows only tasks. */
+export function tasksText(tasks: number, flows: number): string {
+  const count = `${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+  return flows === 0 ? count : `${count} and ${flows} ${flows === 1 ? 'flow' : 'flows'}`;
+}
+
 /** JSON or text on one line, harmless to a terminal. */
 export function oneLine(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
