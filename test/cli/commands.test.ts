@@ -269,6 +269,11 @@ test('show, cancel and the dead letters', async (t) => {
   assert.match(again.err, unknown);
   const json = await cli.run('dead', 'purge', 'nope', '--json');
   assert.deepEqual([json.code, JSON.parse(json.out)], [1, { purged: 0, unknown: ['nope'] }]);
+  for (const action of ['purge', 'replay']) {
+    const { code, out, err } = await cli.run('dead', action, 'nope');
+    assert.deepEqual([code, out], [1, ''], 'no number before an error that says all');
+    assert.match(err, /got "nope", which are none/);
+  }
 });
 
 test('status and tasks as JSON are the documents of the socket', async (t) => {

@@ -201,6 +201,7 @@ test('in a pipe a step is a line with the full texts, exact times, and the same 
   assert.deepEqual(
     out.split('\n').map((line) => line.split('\t')),
     [
+      ['flow', RUN, 'running', at(-5100), '-', '-', '-', '-'],
       ['1', 'pull', 'success', at(-5000), at(-3000), '-', '-', '-'],
       ['2', 'check', 'failed', at(-3000), at(-2960), '-', 'pull', why],
       ['2', 'each', 'running', at(-1000), '-', '3/9', 'pull', '-'],
@@ -208,6 +209,23 @@ test('in a pipe a step is a line with the full texts, exact times, and the same 
       [''],
     ],
   );
+});
+
+test('in a pipe the flow itself has the first line, with the error that ended it; also where its steps are not kept', async (t) => {
+  const run = { ...VIEW.run, state: 'failed', endedAtMs: NOW, durationMs: 5100 } as const;
+  const end = 'failed: step check failed: no\tluck';
+  const { socketPath } = await controlRig(t, {
+    runs: {
+      'flow-show': ({ run: id }: { run: string }) => ({ run, end, steps: id === RUN ? VIEW.steps : [] }),
+    },
+  });
+  const cli = cliRig(socketPath);
+  for (const id of [RUN, `${RUN}.2`]) {
+    const [first] = (await cli.run('flow', 'show', id)).out.split('\n');
+    const times = [new Date(NOW - 5100).toISOString(), new Date(NOW).toISOString()];
+    const why = 'step check failed: no\\tluck';
+    assert.deepEqual(first!.split('\t'), ['flow', RUN, 'failed', ...times, '-', '-', why]);
+  }
 });
 
 test('run, rerun and cancel are asked of the daemon, and are in the trail', async (t) => {

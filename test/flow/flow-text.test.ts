@@ -66,7 +66,7 @@ test('a flow run is shown stage by stage: state, duration, what it waits for, an
     '1  ✓ pull_order      success    1.2 s',
     '   ○ pull_customers  ready          -',
     '2  ✗ check-order     failed     40 ms  ← pull_order  · not as expected: result: expected at least 1 row, got 0',
-    '3  - mail_each       skipped        -  ← check-order  · each, 4 at a time  · check-order did not succeed',
+    '3  - mail_each       skipped        -  ← check-order  · check-order did not succeed',
     '   · sum_amount      pending        -  ← check-order, pull_customers',
     '4  · clean           pending        -  ← sum_amount, mail_each, pull_order, pull_customers and 1 more',
   ]);

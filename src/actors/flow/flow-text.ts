@@ -186,7 +186,8 @@ function notesOf({ graph, steps }: FlowShown, step: number): string {
     const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
     const cut = cancelled === 0 ? '' : `, ${cancelled} cancelled`;
     notes.push(`${succeeded} of ${size} items${before}${failed === 0 ? '' : `, ${failed} failed`}${cut}`);
-  } else if (each !== null) notes.push(`each, ${each.concurrency} at a time`);
+  } else if (each !== null && (shown?.reason ?? null) === null)
+    notes.push(`each, ${each.concurrency} at a time`);
   if ((shown?.forgotten ?? 0) > 0) notes.push(forgottenText(shown!.forgotten!));
   const behind = shown?.againBehind ?? null;
   if (behind !== null) notes.push(`runs again, as ${printable(behind)} is made anew`);

@@ -71,7 +71,7 @@ async function change(context: CommandContext, action: Action, runs: readonly st
   const client = await context.client();
   if (action === 'purge') {
     const document = (await client.post('/dead/purge', { body })) as Changed & { purged: number };
-    context.show(document, ({ purged }) => `${purged} purged\n`);
+    context.show(document, ({ purged }) => (isNothing(document, purged) ? '' : `${purged} purged\n`));
     return tellUnknown(context, document) ? ExitCode.Failed : ExitCode.Done;
   }
   const document = (await client.post('/dead/replay', { body })) as Changed & {
@@ -79,6 +79,7 @@ async function change(context: CommandContext, action: Action, runs: readonly st
     refused: number;
   };
   context.show(document, () => {
+    if (isNothing(document, document.runs.length + document.refused)) return '';
     const refused =
       document.refused === 0 ? '' : `, ${document.refused} refused: no room, they stay dead letters`;
     return `${document.runs.length} replayed${refused}\n`;
@@ -90,6 +91,11 @@ async function change(context: CommandContext, action: Action, runs: readonly st
 interface Changed {
   /** Ids of the request that are no dead letters. */
   readonly unknown: readonly string[];
+}
+
+/** All of the ids are unknown: the error says all there is. */
+function isNothing({ unknown }: Changed, done: number): boolean {
+  return unknown.length > 0 && done === 0;
 }
 
 /** With `--json` the document says it. */

@@ -12,6 +12,8 @@ export interface DrawnFlow {
   readonly steps: readonly StepSpec[];
   /** Null: of the config, nothing has begun. */
   readonly shown: readonly StepShown[] | null;
+  /** In a pipe: the cells of the run itself; null: of the config. */
+  readonly row: readonly string[] | null;
   /** Said above the steps. */
   readonly head: readonly string[];
   /** By step: when it began and ended, ISO 8601; null: it has not. */
@@ -21,7 +23,7 @@ export interface DrawnFlow {
 }
 
 export function drawnOfConfig({ name, steps }: FlowSpec): DrawnFlow {
-  return { name, steps, shown: null, head: [], times: [], onFailure: null };
+  return { name, steps, shown: null, row: null, head: [], times: [], onFailure: null };
 }
 
 export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
@@ -32,6 +34,16 @@ export function drawnOf(flow: FlowDocument, nowMs: number): DrawnFlow {
   return {
     name: flow.task,
     onFailure: flow.on_failure,
+    row: [
+      'flow',
+      flow.run,
+      flow.state,
+      flow.started_at ?? '',
+      flow.ended_at ?? '',
+      '',
+      '',
+      reasonOf(flow).join(''),
+    ],
     times: documents.map(({ started_at: started, ended_at: ended }) => ({ started, ended })),
     head: [
       `${flow.run}  ${flow.state}${took}`,
@@ -89,7 +101,8 @@ export function flowText(
 ): string {
   const { name, steps, shown, head } = drawn;
   const { graph } = part.checkFlow(steps, new Set(steps.map(({ task }) => task)));
-  if (graph === null) return form === 'rows' ? '' : `${head.join('\n')}\n`;
+  if (graph === null)
+    return form === 'rows' ? (drawn.row === null ? '' : rowText(drawn.row)) : `${head.join('\n')}\n`;
   const flow = { name, graph, steps: shown };
   if (form === 'rows') return flowRows(drawn, graph, part);
   if (form === 'dot') return part.flowDot(flow, { durationText });
@@ -114,9 +127,9 @@ function failureLine(run: RunDocument, paint: Paint): string {
   return `${cells.join('  ')}${error === null ? '' : `  · ${oneLine(error)}`}`;
 }
 
-/** For a pipe: a line a step, stage by stage, whose fields are the same for each. */
+/** For a pipe: a line for the run, a line a step, stage by stage, and one for the task of `on_failure`, with the same fields each. */
 function flowRows(
-  { shown, times, onFailure }: DrawnFlow,
+  { shown, times, row, onFailure }: DrawnFlow,
   graph: FlowGraph,
   { stepsByStage, stepReasonText }: FlowTextParts['part'],
 ): string {
@@ -141,7 +154,7 @@ function flowRows(
     const error = lastErrorText(onFailure) ?? '';
     rows.push(rowText(['on_failure', task, state, started ?? '', ended ?? '', '', '', error]));
   }
-  return rows.join('');
+  return [...(row === null ? [] : [rowText(row)]), ...rows].join('');
 }
 
 function rowText(cells: readonly string[]): string {
