@@ -30,6 +30,7 @@ test('commands against a running daemon: answers, documents and exit codes', asy
   const ready = await daemon.line((line) => line.msg === 'ready');
   assert.equal(ready.pid, daemon.child.pid);
   assert.equal(typeof ready.ready_ms, 'number');
+  assert.deepEqual([ready.tasks, ready.flows], [tasks.length, 0]);
   assert.equal(statSync(join(dir, 'state', 'control.sock')).mode & 0o777, 0o600);
 
   const quick = await daemon.command('trigger', 'quick', '--wait');
