@@ -1,7 +1,7 @@
 /** `flows:` in a config: what it becomes, and each problem at its place. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { load, problemsOf } from './config-fixtures.ts';
+import { load, problemsOf, warningsOf } from './config-fixtures.ts';
 
 /** Six lines of tasks, then the flows from line 7. */
 const withTasks = (flows: string): string =>
@@ -192,4 +192,25 @@ test('a step that is a problem by itself is told, whatever else is right', async
       `${message}\n\nnot in\n${lines.join('\n')}`,
     );
   }
+});
+
+test('a template in the with of a task itself, which nothing fills in, is a warning', async () => {
+  const warnings = await warningsOf(`tasks:
+  - { name: item, handler: noop, with: { a: "{{ item }}", deep: [ { b: "to {{item.id}}" } ] } }
+  - { name: alarm, handler: noop, with: { text: "failed: {{ flow.error }}", day: '{{ payload["d"] }}' } }
+  - { name: other, handler: command, with: { argv: [ docker, ps, --format, "{{.Names}} {{ json .item }} {{ items }}" ] } }
+flows:
+  - name: f
+    on_failure: { task: alarm, with: { text: "{{ flow.error }}" } }
+    steps:
+      - { task: item, each: { list: "{{ payload.all }}" }, with: { a: "{{ item }}" } }
+`);
+  const remedy =
+    'which nothing fills in here; move it to the with of a step, or to that of on_failure, in a flow';
+  assert.deepEqual(warnings, [
+    `c.yaml:2:45: tasks[0] (item).with.a: expected a value as it is, got "{{ item }}", ${remedy}`,
+    `c.yaml:2:72: tasks[0] (item).with.deep[0].b: expected a value as it is, got "to {{item.id}}", ${remedy}`,
+    `c.yaml:3:49: tasks[1] (alarm).with.text: expected a value as it is, got "failed: {{ flow.error }}", ${remedy}`,
+    `c.yaml:3:82: tasks[1] (alarm).with.day: expected a value as it is, got "{{ payload[\\"d\\"] }}", ${remedy}`,
+  ]);
 });

@@ -58,6 +58,7 @@ export {
   FAILURE_FIELDS,
   FLOW_FIELDS,
   type FlowField,
+  isMeantAsTemplate,
   parseSource,
   parseTemplateText,
   type TemplateScope,

@@ -47,6 +47,14 @@ export function hasTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
+/** A template that could be filled in here. Those of other programs, such as `{{.Names}}`, are none. */
+const OURS = new RegExp(`\\{\\{\\s*(?:${ROOTS.join('|')})\\s*(?:\\}\\}|[.[])`);
+
+/** Whether it is meant to be filled in from a flow. */
+export function isMeantAsTemplate(text: string): boolean {
+  return hasTemplate(text) && OURS.test(text);
+}
+
 /** The parts of a text in order; what is wrong with it is a sentence. */
 export function parseTemplateText(
   text: string,

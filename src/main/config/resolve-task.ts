@@ -1,6 +1,7 @@
 /** `tasks:` → `TaskSpec`s, and the rules that hold between tasks and the rest of the config. */
 import { describeValue, didYouMean } from '../../actors/kernel/check-schema.ts';
 import type { TaskSpec } from './config.ts';
+import { warnOfTemplates } from './literal-templates.ts';
 import type { RawConfig, RawTask } from './raw-config.ts';
 import { resolveTaskBounds, warnOfOverlap } from './resolve-concurrency.ts';
 import { resolveHandler } from './resolve-handler.ts';
@@ -36,6 +37,7 @@ function resolveTask(task: RawTask, index: number, around: TaskSurroundings): Ta
   const handler = resolveHandler(task, modules, path, scope);
   const bounds = resolveTaskBounds(task, path, scope);
   warnOfOverlap(task, shared.overlap, { path, scope });
+  warnOfTemplates(task.with, [...path, 'with'], scope);
   if (handler === null || task.name === undefined) return null;
   return {
     name: task.name,
