@@ -65,7 +65,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       await rig.settle();
       assert.match(
         (await rig.show(first)).steps![1]?.detail ?? '',
-        /^expected result\.rows to have at most 262144 characters/,
+        /^steps\.pull\.result\.rows: expected at most 262144 characters of JSON out of a file, got 300002; .* reference to its file$/,
       );
       const second = await rig.start();
       rig.files.delete(rig.fileResult(`${second}/pull`, {}));
@@ -100,6 +100,25 @@ for (const kind of ['memory', 'sqlite'] as const) {
       await rig.settle();
       assert.deepEqual(await rig.states(run), ['pull success done', 'one success done']);
       assert.ok(rig.looks <= 4, `${rig.looks}`);
+    });
+
+    test('a list that is too large is named as it is written, and a sentence that is cut says so', async (t) => {
+      const key = 'k'.repeat(60);
+      for (const [list, end] of [
+        ['{{ steps.pull.result }}', 'reference to its file'],
+        [`{{ steps.pull.result${`.${key}`.repeat(4)} }}`, '…'],
+      ] as const) {
+        const each = { list, concurrency: 1, onFailure: 'stop' } as const;
+        const rig = rigOf(t, [step('pull'), step('one', { dependsOn: ['pull'], each })]);
+        const run = await rig.start();
+        const rows = ['x'.repeat(300_000)];
+        rig.fileResult(`${run}/pull`, end === '…' ? { [key]: { [key]: { [key]: { [key]: rows } } } } : rows);
+        await rig.settle();
+        const { reason, detail } = (await rig.show(run)).steps![1]!;
+        assert.equal(reason, 'no-input');
+        assert.ok(detail!.startsWith(list.slice(3, 20)) && detail!.endsWith(end), detail!);
+        assert.ok(detail!.length <= 300);
+      }
     });
 
     test('a guard looks into the file: as expected, changed too much, and one that cannot be read', async (t) => {

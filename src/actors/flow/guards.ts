@@ -4,6 +4,7 @@ import { type Expectation, measureOf, unmetExpectation } from '../results/expect
 import { type FlowNote, parseNote } from './flow-note.ts';
 import type { FlowStore } from './flow-store.ts';
 import type { LiveFlow } from './live-flow.ts';
+import { cutDetail } from './step-table.ts';
 
 /** Runs of a flow that are looked through for the last good one of each step. */
 const LOOKED_THROUGH = 50;
@@ -45,7 +46,7 @@ export class Guards {
     const name = flow.graph.nameOf(step);
     note.verdicts ??= {};
     if (unmet !== null) {
-      note.verdicts[name] = { reason: 'not-expected', detail: unmet.slice(0, LONGEST_DETAIL) };
+      note.verdicts[name] = { reason: 'not-expected', detail: cutDetail(unmet) };
       return unmet;
     }
     note.verdicts[name] = null;
@@ -60,6 +61,3 @@ export class Guards {
     last?.set(name, measure);
   }
 }
-
-/** As a step keeps of its detail. */
-const LONGEST_DETAIL = 200;

@@ -3,13 +3,14 @@
  * thread reads them. A whole result in a file is its reference. Of a step with a list the result is that of its items, in their order.
  */
 import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import { ColibriError } from '../kernel/errors.ts';
 import { isReference, REFERENCE_KEYS } from '../results/result-reference.ts';
 import { valueAtPath } from '../results/value-path.ts';
 import type { StepRuns } from '../runs/index.ts';
 import { type FlowStore, resultsOf } from './flow-store.ts';
 import { type ItemRuns, itemTexts } from './item-results.ts';
 import type { ValueSource } from './template-text.ts';
-import { forgotten, notThere } from './templates.ts';
+import { forgotten, notThere, sourceText } from './templates.ts';
 
 export interface StepResults {
   /** By run; undefined where there is none. Of a step with a list, by what the ids of the runs of its items begin with. */
@@ -93,7 +94,15 @@ async function partOf(
   { file, path, above }: { readonly file: string; readonly path: SchemaPath; readonly above: number },
   store: FlowStore,
 ): Promise<unknown> {
-  const { value, found, got } = await store.part(file, path);
+  const { value, found, got } = await store.part(file, path).catch((error: unknown) => {
+    throw named(source, error);
+  });
   if (value === undefined) throw notThere(source, found + above, got);
   return value;
+}
+
+/** Whoever looks into a file does not know what asked for it. */
+function named(source: StepSource, error: unknown): unknown {
+  if (!(error instanceof ColibriError && error.code === 'input-invalid')) return error;
+  return new ColibriError('input-invalid', `${sourceText(source)}: ${error.message}`, { cause: error });
 }

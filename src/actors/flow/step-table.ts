@@ -6,8 +6,13 @@ import { STEP_REASONS, type StepReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import { isStepOver, STEP_STATES, type StepEnd, type StepState, stepTransition } from './step-states.ts';
 
-/** The longest detail that is kept of a step, in UTF-16 code units: the whole is with its run. */
-const LONGEST_DETAIL = 200;
+/** The longest detail that is kept of a step, in UTF-16 code units: a sentence with its remedy. The whole is with its run, if it has one. */
+export const LONGEST_DETAIL = 300;
+
+/** What is kept of it; a mark says where it was cut. */
+export function cutDetail(detail: string): string {
+  return detail.length <= LONGEST_DETAIL ? detail : `${detail.slice(0, LONGEST_DETAIL - 1)}…`;
+}
 
 const NO_STEP = 255;
 
@@ -105,7 +110,7 @@ export class StepTable {
   keepDetail(step: number, detail: string | null): void {
     if (detail === null) return;
     this.#details ??= new Map();
-    this.#details.set(step, detail.slice(0, LONGEST_DETAIL));
+    this.#details.set(step, cutDetail(detail));
   }
 
   keepResult(step: number, result: string | null): void {

@@ -4,9 +4,9 @@ import { ColibriError } from '../kernel/errors.ts';
 import type { Judgement, ResultPart } from '../protocol.ts';
 import { type Expectation, measureOf, unmetExpectation } from './expectation.ts';
 import { PART_RESULT_CHARACTERS } from './result-reference.ts';
-import { valueAtPath, valuePathText } from './value-path.ts';
+import { valueAtPath } from './value-path.ts';
 
-/** Throws `input-invalid` for one that is too large. */
+/** Throws `input-invalid` for one that is too large; who asked says of what. */
 export function partOf(root: unknown, path: SchemaPath): ResultPart {
   const { value, found } = valueAtPath(root, path);
   if (value === undefined)
@@ -15,7 +15,7 @@ export function partOf(root: unknown, path: SchemaPath): ResultPart {
   if (length <= PART_RESULT_CHARACTERS) return { value, found, got: '' };
   throw new ColibriError(
     'input-invalid',
-    `expected ${valuePathText(['result', ...path])} to have at most ${PART_RESULT_CHARACTERS} characters of JSON, as it lies in a file, got ${length}; name a smaller part, give lists of ids or paths in place of data, or pass on the whole result, which is a reference to its file`,
+    `expected at most ${PART_RESULT_CHARACTERS} characters of JSON out of a file, got ${length}; name a smaller part, give lists of ids or paths in place of data, or pass on the whole result, which is a reference to its file`,
   );
 }
 
