@@ -294,7 +294,7 @@ test('an item that did not succeed is told with what was said of it, however it 
     [failed(0, 0), '1 failed; the first is a[0]: timeout: expected an end within 3 s'],
     [
       { ...failed(0, 0), reason: 'no-input', detail: 'expected a' } as FlowEvent,
-      '1 failed; the first is a[0]: expected a',
+      '1 failed; the first is a[0]: no input: expected a',
     ],
     [{ kind: 'skipped', step: 0, item: 0, detail: 'no room' }, '1 failed; the first is a[0]: no room'],
     [{ kind: 'cancelled', step: 0, item: 0 }, '1 was cancelled; the first is a[0]'],

@@ -16,14 +16,23 @@ for (const kind of ['memory', 'sqlite'] as const) {
           /^step a failed: not as expected: result: .* at least 9 rows, got 1$/,
           null,
         ],
-        [lack, /^step a failed: no input: expected a value at payload.day, got an object at payload$/, null],
+        [
+          lack,
+          /^step a failed: no input: expected a value at payload.day, got an object without day at payload$/,
+          null,
+        ],
+        [
+          { each, with: { to: '{{ item.to["e mail"] }}' } },
+          /^step a failed: of 3 items 3 failed; the first is a\[0\]: no input: expected a value at item.to\["e mail"\], got 1 at item$/,
+          null,
+        ],
         [{ each }, /^step a failed: of 3 items 2 failed; the first is a\[1\]: no one$/, 'no one'],
       ];
       for (const [more, message, cause] of cases) {
         const onFailure = { task: 'tell', with: { why: '{{ flow.error }}' } };
         const rig = rigOf(t, kind, { flows: [flowDefinition([step('a', more)], { onFailure })] });
         const run = await rig.start('f', { list: [1, 2, 3] });
-        if (more?.each) {
+        if (more?.each && !more.with) {
           rig.fail(`${run}/a[2]`);
           rig.finish(`${run}/a[1]`, {
             status: 'failed',

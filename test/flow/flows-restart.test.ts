@@ -165,7 +165,7 @@ test('what is kept of items that fail is no more the more there are', async (t) 
   const each = { list: '{{ payload }}', concurrency: 10, onFailure: 'continue' } as const;
   const rig = rigOf(t, [step('bill', { each, with: { id: '{{ item.id }}' } })]);
   const kept: number[] = [];
-  const why = 'expected a value at item.id, got 1 at item';
+  const why = 'no input: expected a value at item.id, got 1 at item';
   for (const items of [20, 2000]) {
     const run = await rig.start('f', new Array(items).fill(1));
     while (rig.flows.active > 0) await rig.settle();

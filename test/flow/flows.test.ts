@@ -154,7 +154,10 @@ for (const kind of ['memory', 'sqlite'] as const) {
       rig.finish(`${run}/check`);
       await rig.settle();
       const { steps } = await rig.show(run);
-      assert.deepEqual(steps?.at(-1)?.detail, 'expected a value at payload.day, got an object at payload');
+      assert.deepEqual(
+        steps?.at(-1)?.detail,
+        'expected a value at payload.day, got an empty object at payload',
+      );
       assert.equal(steps?.at(-1)?.reason, 'no-input');
     });
 

@@ -95,7 +95,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       for (const [written, why] of [
         [
           '{{ steps.one.result[9] }}',
-          'expected a value at steps.one.result[9], got a list at steps.one.result',
+          'expected a value at steps.one.result[9], got a list of 2 at steps.one.result',
         ],
         [
           '{{ steps.one.result.n }}',
@@ -103,7 +103,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         ],
         [
           '{{ steps.one.result[0].m }}',
-          'expected a value at steps.one.result[0].m, got an object at steps.one.result[0]',
+          'expected a value at steps.one.result[0].m, got an object without m at steps.one.result[0]',
         ],
       ] as const) {
         const other = make(t, gathers(written));

@@ -52,7 +52,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
         [next?.reason, next?.detail],
         [
           'no-input',
-          'expected a value at steps.pull.result.orders[7].total, got a list at steps.pull.result.orders',
+          'expected a value at steps.pull.result.orders[7].total, got a list of 1 at steps.pull.result.orders',
         ],
       );
       assert.equal(rig.view(run)?.state, 'failed');

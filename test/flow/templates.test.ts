@@ -169,16 +169,32 @@ test('a value that is not there is an error that names its path, and how far the
   };
   assert.equal(
     errorOf('{{ steps.pull_order.result.orders[7].id }}'),
-    'expected a value at steps.pull_order.result.orders[7].id, got a list at steps.pull_order.result.orders',
+    'expected a value at steps.pull_order.result.orders[7].id, got a list of 2 at steps.pull_order.result.orders',
   );
   assert.equal(
     errorOf('{{ payload.custmer }}'),
-    'expected a value at payload.custmer, got an object at payload',
+    'expected a value at payload.custmer, got an object without custmer at payload',
   );
   assert.equal(
     errorOf('{{ steps.check-order.result.n }}'),
     'expected a value at steps.check-order.result.n, got null at steps.check-order.result',
   );
+  assert.equal(
+    errorOf('{{ payload.n }}', { ...values, payload: {} }),
+    'expected a value at payload.n, got an empty object at payload',
+  );
+  assert.equal(
+    errorOf('{{ payload["a b"] }}', { ...values, payload: { n: 1 } }),
+    'expected a value at payload["a b"], got an object without ["a b"] at payload',
+  );
+  for (const [payload, got] of [
+    [{ rows: { n: 1 } }, 'an object'],
+    [{ rows: [] }, 'a list of 0'],
+    [{ rows: 'abc' }, '"abc"'],
+  ] as const) {
+    const error = errorOf('{{ payload.rows[0] }}', { ...values, payload });
+    assert.equal(error, `expected a value at payload.rows[0], got ${got} at payload.rows`);
+  }
   assert.equal(
     errorOf('{{ steps.check-order.result }}', { ...values, resultOf: () => undefined }),
     'expected a value at steps.check-order.result, got no steps.check-order.result',

@@ -225,6 +225,10 @@ function endOf(event: ItemEnding): EndedItem {
     case 'succeeded':
       return { end: 'success', detail: null };
     case 'failed':
+      return {
+        end: 'failed',
+        detail: event.reason === 'no-input' ? `no input: ${event.detail}` : event.detail,
+      };
     case 'skipped':
       return { end: 'failed', detail: event.detail };
     case 'orphaned':

@@ -2,10 +2,10 @@
  * Results that an input, or a list, is made of. Of one that lies in a file only the parts that are named come here; the store's
  * thread reads them. A whole result in a file is its reference. Of a step with a list the result is that of its items, in their order.
  */
-import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import type { SchemaPath } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import { isReference, REFERENCE_KEYS } from '../results/result-reference.ts';
-import { valueAtPath } from '../results/value-path.ts';
+import { describeLack, valueAtPath } from '../results/value-path.ts';
 import type { StepRuns } from '../runs/index.ts';
 import { type FlowStore, resultsOf } from './flow-store.ts';
 import { type ItemRuns, itemTexts } from './item-results.ts';
@@ -76,7 +76,7 @@ async function itemPart(
   { store, steps, isList }: ResultsWanted & { readonly isList: boolean },
 ): Promise<unknown> {
   const [item, ...path] = source.path as [number, ...SchemaPath];
-  if (item >= size) throw notThere(source, 0, 'a list');
+  if (item >= size) throw notThere(source, 0, `a list of ${size}`);
   const run = runOf(item);
   // It did not succeed.
   if (run === null) return null;
@@ -85,7 +85,7 @@ async function itemPart(
   if (isWithinFile(root, path, isList)) return partOf(source, { file: root.$file, path, above: 1 }, store);
   const { value, found } = valueAtPath(root, path);
   if (value !== undefined) return value;
-  throw notThere(source, found + 1, describeValue(valueAtPath(root, path.slice(0, found)).value));
+  throw notThere(source, found + 1, describeLack(root, path, found));
 }
 
 /** `above`: steps of the way that lead to the file. */

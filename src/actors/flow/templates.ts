@@ -8,7 +8,7 @@
 import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import { KEEP_MORE } from '../results/result-reference.ts';
-import { valueAtPath, valuePathText } from '../results/value-path.ts';
+import { describeLack, valueAtPath, valuePathText } from '../results/value-path.ts';
 import type { FlowProblem } from './flow-problem.ts';
 import {
   type FailureField,
@@ -227,8 +227,7 @@ function lookUp(source: ValueSource, values: TemplateValues): unknown {
   const { value, found } = valueAtPath(root, source.path);
   if (value !== undefined) return value;
   if (values.isLenient === true) return null;
-  const got = root === undefined ? null : describeValue(valueAtPath(root, source.path.slice(0, found)).value);
-  throw notThere(source, found, got);
+  throw notThere(source, found, root === undefined ? null : describeLack(root, source.path, found));
 }
 
 function runOf(source: Extract<ValueSource, { kind: 'run' }>, values: TemplateValues): string | null {

@@ -1,16 +1,15 @@
 /** What is asked of a result that lies in a file, answered with no more of it than is needed. Pure. */
-import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
+import type { SchemaPath } from '../kernel/check-schema.ts';
 import { ColibriError } from '../kernel/errors.ts';
 import type { Judgement, ResultPart } from '../protocol.ts';
 import { type Expectation, measureOf, unmetExpectation } from './expectation.ts';
 import { PART_RESULT_CHARACTERS } from './result-reference.ts';
-import { valueAtPath } from './value-path.ts';
+import { describeLack, valueAtPath } from './value-path.ts';
 
 /** Throws `input-invalid` for one that is too large; who asked says of what. */
 export function partOf(root: unknown, path: SchemaPath): ResultPart {
   const { value, found } = valueAtPath(root, path);
-  if (value === undefined)
-    return { found, got: describeValue(valueAtPath(root, path.slice(0, found)).value) };
+  if (value === undefined) return { found, got: describeLack(root, path, found) };
   const { length } = JSON.stringify(value);
   if (length <= PART_RESULT_CHARACTERS) return { value, found, got: '' };
   throw new ColibriError(

@@ -2,7 +2,7 @@
  * Ways into plain data, as a user writes them: `orders[0].customer["full name"]`. Only own properties are seen, so nothing of
  * the language itself can be reached. Pure.
  */
-import type { SchemaPath } from '../kernel/check-schema.ts';
+import { describeValue, type SchemaPath } from '../kernel/check-schema.ts';
 
 /** Steps of one way. */
 export const MAX_PATH_STEPS = 32;
@@ -62,6 +62,17 @@ function entryOf(value: unknown, index: number): unknown {
 function propertyOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.hasOwn(value, key) ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+/** What is at the last step of a way that goes no further, and why it does not. `found`: steps of the way that exist. */
+export function describeLack(root: unknown, path: SchemaPath, found: number): string {
+  const { value } = valueAtPath(root, path.slice(0, found));
+  const key = path[found];
+  if (Array.isArray(value))
+    return typeof key === 'number' ? `a list of ${value.length}` : describeValue(value);
+  if (typeof value !== 'object' || value === null) return describeValue(value);
+  if (typeof key !== 'string') return 'an object';
+  return Object.keys(value).length === 0 ? 'an empty object' : `an object without ${valuePathText([key])}`;
 }
 
 /** `orders[0].customer`; keys that are no plain names in quotes. */
