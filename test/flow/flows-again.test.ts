@@ -158,3 +158,26 @@ describe('flows again: results that were taken over, and are made anew', () => {
     assert.equal(rig.pool.held.get(`${run}/sum`)?.input, '{"total":"new"}');
   });
 });
+
+test('a number that has changed for good is taken as right by a run with a wider bound, and then by those with the one of before', async (t) => {
+  const flows = (percent: number) => [
+    flowDefinition([step('pull', { expect: { max_change_percent: percent } })]),
+  ];
+  const rig = new FlowsRig({ flows: flows(50), file: journalFile(t) });
+  t.after(() => rig.close());
+  const ends = async (run: string, rows: number): Promise<string> => {
+    rig.result(`${run}/pull`, new Array(rows).fill(1));
+    await rig.settle();
+    return (await rig.states(run)).join();
+  };
+  assert.equal(await ends(await rig.start(), 9), 'pull success done');
+  const failed = await rig.start();
+  assert.equal(await ends(failed, 30), 'pull failed not-expected');
+  const alike = await rig.again(failed);
+  assert.equal(await ends(alike, 30), 'pull failed not-expected', 'a run again is held against the same');
+  await rig.crash(flows(1000));
+  assert.equal(await ends(await rig.again(alike), 30), 'pull success done');
+  await rig.crash(flows(50));
+  assert.equal(await ends(await rig.start(), 31), 'pull success done');
+  assert.equal(await ends(await rig.start(), 9), 'pull failed not-expected');
+});

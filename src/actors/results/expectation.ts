@@ -79,7 +79,7 @@ function unmetChange(expectation: Expectation, result: unknown, lastGood: number
   const percent = change >= 1000 ? change.toFixed(0) : change.toFixed(1);
   return (
     `${placeText(value ?? rows)}: expected a change of at most ${maxChangePercent} % from the ${from} of the last ` +
-    `good run, got ${got}, ${percent} %`
+    `good run, got ${got}, ${percent} %; if that is right, raise max_change_percent for one run`
   );
 }
 
