@@ -214,3 +214,58 @@ flows:
     `c.yaml:3:82: tasks[1] (alarm).with.day: expected a value as it is, got "{{ payload[\\"d\\"] }}", ${remedy}`,
   ]);
 });
+
+test('problems of the steps and their order hide none of templates, guards and inputs, and are the cause of none', async () => {
+  const flowOf = (broken: string): string =>
+    withTasks(`  - name: f
+    on_failure: { task: tell, with: { of: "{{ flow.eror }}" } }
+    steps:
+      - { task: pull, with: { argv: [ "{{ payload.x | upper }}" ] }, expect: { min_rows: 3, max_rows: 2 } }
+      - { task: nap, depends_on: [ pull ], each: { list: "{{ steps.pull.result }}" }, with: { ms: "{{ item.id }" } }
+      - { task: tell, depends_on: [ nap ], with: { a: "{{ steps.nap.result }}", b: "{{ steps.pul.result }}", c: "{{ steps.pack.run }}" } }
+      - { task: pack, depends_on: [ pull ], with: { algorithm: md5 } }
+      ${broken}
+`);
+  const always = [
+    'f).on_failure.with.of: ',
+    'f).steps[0].with.argv[0]: ',
+    'f).steps[0].expect.max_rows: ',
+    'f).steps[1].with.ms: ',
+    'f).steps[2].with.c: ',
+    'f).steps[3].with.algorithm: ',
+  ];
+  const misspelt = 'f).steps[2].with.b: ';
+  for (const [broken, ...own] of [
+    ['', misspelt],
+    ['- { task: other, depends_on: [ pack ] }', misspelt, 'f).steps[4].task: '],
+    ['- { task: many, depends_on: [ many ] }', misspelt, 'f).steps[4].task: ', 'f).steps[4].depends_on[0]: '],
+    ['- { tusk: other }', 'f).steps[4].tusk: ', 'f).steps[4]: '],
+    ['- 5', 'f).steps[4]: '],
+  ] as const) {
+    const found = await problemsOf(flowOf(broken));
+    const expected = [...always, ...own];
+    for (const place of expected) assert.equal(found.filter((line) => line.includes(place)).length, 1, place);
+    assert.equal(found.length, expected.length, found.join('\n'));
+  }
+  const nameless = await problemsOf(flowOf('').replace('name: f', 'timeout_seconds: 5'));
+  for (const place of always)
+    assert.equal(nameless.filter((line) => line.includes(place.replace('f)', 'flows[0]'))).length, 1, place);
+  // What is before a step that waits for an unknown one, or stands on a cycle, cannot be told: nothing is said of it.
+  for (const depends of ['[ nop ]', '[ nap ]']) {
+    const found = await problemsOf(
+      withTasks(`  - name: f
+    steps:
+      - { task: pull, depends_on: ${depends} }
+      - { task: nap, depends_on: [ pull ], with: { ms: "{{ steps.tell.result }}" } }
+      - { task: tell, depends_on: [ nap ], with: { a: "{{ steps.pull.result }}" } }
+`),
+    );
+    const place = depends === '[ nop ]' ? [] : ['f).steps[1].with.ms: '];
+    for (const one of ['f).steps[0].depends_on[0]: ', ...place])
+      assert.ok(
+        found.some((line) => line.includes(one)),
+        one,
+      );
+    assert.equal(found.length, 1 + place.length, found.join('\n'));
+  }
+});

@@ -8,8 +8,9 @@ import type { StepLimits } from '../runs/index.ts';
 import { checkFlow } from './check-flow.ts';
 import { parseExpectation } from './expectations.ts';
 import type { FlowDefinition, StepDefinition } from './flow-definition.ts';
-import type { FlowGraph } from './flow-graph.ts';
+import { type FlowGraph, MAX_FLOW_STEPS } from './flow-graph.ts';
 import type { FlowProblem } from './flow-problem.ts';
+import { scopesOf, scopesWithoutGraph } from './step-scopes.ts';
 import { parseSource, type TemplateScope, type ValueSource } from './template-text.ts';
 import { parseTemplate, sourcesOf, type Template } from './templates.ts';
 
@@ -56,65 +57,64 @@ export function compileFlow(written: WrittenFlow, tasks: ReadonlySet<string>): F
     path: ['steps', ...path],
     message,
   }));
-  const { graph } = checked;
-  // What a template may name follows from the graph, which has all steps.
-  if (graph === null || written.steps.includes(undefined)) return { flow: null, problems, open: [] };
-  const names = new Set(graph.steps.map(({ task }) => task));
-  const open: SchemaPath[][] = [];
-  const steps = written.steps.map((step, index) => {
-    const before = [...graph.ancestorsOf(index)].map((one) => graph.nameOf(one));
-    const behind = [...graph.descendantsOf(index)].map((one) => graph.nameOf(one));
-    const scope: TemplateScope = {
-      steps: names,
-      upstream: new Set(before),
-      hasItem: step!.each !== null,
-      own: graph.nameOf(index),
-      behind: new Set(behind),
-    };
+  const graph = written.steps.includes(undefined) ? null : checked.graph;
+  if (written.steps.length > MAX_FLOW_STEPS) return { flow: null, problems, open: [] };
+  const scopes = graph === null ? scopesWithoutGraph(written.steps) : scopesOf(graph);
+  const parsed = written.steps.map((step, index) => {
+    if (step === undefined) return null;
     const at = (...path: SchemaPath) => ['steps', index, ...path];
-    const compiler = new StepCompiler(graph, scope, problems);
-    const input = compiler.input(step!.with, at('with'));
-    const list = step!.each === null ? null : compiler.list(step!.each.list, at('each', 'list'));
-    open.push([...compiler.open]);
+    const compiler = new StepCompiler({ ...scopes[index]!, hasItem: step.each !== null }, problems);
+    const input = compiler.input(step.with, at('with'));
+    const list = step.each === null ? null : compiler.list(step.each.list, at('each', 'list'));
+    return { input, list, expectation: compiler.expectation(step, at('expect')), open: compiler.open };
+  });
+  const onFailure = compileFailure(written, problems);
+  const open = parsed.map((step) => step?.open ?? []);
+  if (problems.length > 0 || graph === null) return { flow: null, problems, open };
+  const steps = parsed.map((step, index): CompiledStep => {
+    const { input, list, expectation } = step!;
     return {
       input,
       list,
-      expectation: compiler.expectation(step!, at('expect')),
-      limits: step!.limits,
-      inputNeeds: compiler.stepsOf(input === null ? [] : sourcesOf(input), ['step']),
-      mayRead: compiler.stepsOf(sourcesOfStep(input, list), ['step', 'run']),
+      expectation,
+      limits: written.steps[index]!.limits,
+      inputNeeds: stepsOf(input === null ? [] : sourcesOf(input), ['step'], graph),
+      mayRead: stepsOf(sourcesOfStep(input, list), ['step', 'run'], graph),
     };
   });
-  const onFailure = compileFailure(written, graph, problems);
-  if (problems.length > 0) return { flow: null, problems, open };
   const { name, timeoutMs } = written;
   const compares = steps.some(({ expectation }) => expectation?.maxChangePercent != null);
   return { flow: { name, graph, steps, timeoutMs, onFailure, compares }, problems, open };
+}
+
+function stepsOf(
+  sources: readonly ValueSource[],
+  kinds: readonly ValueSource['kind'][],
+  graph: FlowGraph,
+): readonly number[] {
+  const steps = sources.flatMap((source) =>
+    'step' in source && kinds.includes(source.kind) ? [graph.indexOf(source.step)] : [],
+  );
+  return [...new Set(steps)];
 }
 
 function sourcesOfStep(input: Template | null, list: ValueSource | null): readonly ValueSource[] {
   return [...(input === null ? [] : sourcesOf(input)), ...(list === null ? [] : [list])];
 }
 
-function compileFailure(
-  { onFailure }: WrittenFlow,
-  graph: FlowGraph,
-  problems: FlowProblem[],
-): CompiledFlow['onFailure'] {
+function compileFailure({ onFailure }: WrittenFlow, problems: FlowProblem[]): CompiledFlow['onFailure'] {
   if (onFailure === null) return null;
   const scope = { steps: new Set<string>(), upstream: new Set<string>(), hasItem: false, hasFailure: true };
-  const input = new StepCompiler(graph, scope, problems).input(onFailure.with, ['on_failure', 'with']);
+  const input = new StepCompiler(scope, problems).input(onFailure.with, ['on_failure', 'with']);
   return { task: onFailure.task, input };
 }
 
 class StepCompiler {
   open: readonly SchemaPath[] = [];
-  readonly #graph: FlowGraph;
   readonly #scope: TemplateScope;
   readonly #problems: FlowProblem[];
 
-  constructor(graph: FlowGraph, scope: TemplateScope, problems: FlowProblem[]) {
-    this.#graph = graph;
+  constructor(scope: TemplateScope, problems: FlowProblem[]) {
     this.#scope = scope;
     this.#problems = problems;
   }
@@ -147,13 +147,6 @@ class StepCompiler {
     const { expectation, problems } = parseExpectation(expect);
     for (const problem of problems) this.#add([...path, ...problem.path], problem.message);
     return expectation;
-  }
-
-  stepsOf(sources: readonly ValueSource[], kinds: readonly ValueSource['kind'][]): readonly number[] {
-    const steps = sources.flatMap((source) =>
-      'step' in source && kinds.includes(source.kind) ? [this.#graph.indexOf(source.step)] : [],
-    );
-    return [...new Set(steps)];
   }
 
   #add(path: SchemaPath, message: string): void {

@@ -26,6 +26,8 @@ export type TextPart = { readonly text: string } | { readonly source: ValueSourc
 export interface TemplateScope {
   /** All steps of the flow. */
   readonly steps: ReadonlySet<string>;
+  /** There are more, whose names are not known. */
+  readonly mayLackNames?: boolean;
   /** Those that are over when this one starts, direct or not. */
   readonly upstream: ReadonlySet<string>;
   /** Whether it stands in a step with `each`. */
@@ -156,7 +158,7 @@ function sourceOf(path: SchemaPath, scope: TemplateScope): ValueSource | { reado
 
 function stepSource(
   [step, word, ...path]: SchemaPath,
-  { steps, upstream, own, behind, hasFailure = false }: TemplateScope,
+  { steps, mayLackNames = false, upstream, own, behind, hasFailure = false }: TemplateScope,
 ): ValueSource | { readonly problem: string } {
   if (hasFailure) {
     const got = describeValue(['steps', ...(step === undefined ? [] : [step])].join('.'));
@@ -165,10 +167,11 @@ function stepSource(
     };
   }
   if (typeof step !== 'string') return { problem: 'expected steps.NAME.result, got no name' };
-  if (!steps.has(step)) {
+  const isKnown = steps.has(step);
+  if (!isKnown && !mayLackNames) {
     return { problem: `expected a step of this flow, got ${describeValue(step)}${didYouMean(step, steps)}` };
   }
-  if (!upstream.has(step)) {
+  if (isKnown && !upstream.has(step)) {
     const expected = 'expected a step that is over when this one starts, got';
     if (step === own) {
       return { problem: `${expected} ${describeValue(step)}, which is this step; name one before it` };

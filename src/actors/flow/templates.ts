@@ -112,6 +112,7 @@ class TemplateParser {
     const parsed = parseTemplateText(text, this.#scope);
     if ('problem' in parsed) {
       this.problems.push({ path, message: parsed.problem });
+      this.open.push(path);
       return;
     }
     const { parts } = parsed;

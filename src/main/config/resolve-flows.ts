@@ -28,7 +28,7 @@ export function resolveFlows(raw: RawConfig, around: FlowSurroundings): readonly
   const specOf = new Map(tasks.map((task) => [task.name, task]));
   const specs: FlowSpec[] = [];
   for (const [index, flow] of raw.flows.entries()) {
-    if (flow?.name === undefined || flow.steps === undefined) continue;
+    if (flow?.steps === undefined) continue;
     const path = ['flows', index];
     const steps = flow.steps.map((step, at) =>
       resolveStep(step, { path: [...path, 'steps', at], specOf, scope }),
@@ -37,13 +37,12 @@ export function resolveFlows(raw: RawConfig, around: FlowSurroundings): readonly
     checkFailureTask(flow, { path, names, scope });
     const { problems, open } = compileFlow({ ...spec, steps }, names);
     for (const problem of problems) scope.problems.add([...path, ...problem.path], problem.message);
-    if (problems.length > 0 || steps.includes(undefined)) continue;
-    const whole = steps as readonly StepDefinition[];
-    for (const [at, step] of whole.entries()) {
-      const place = { path: [...path, 'steps', at, 'with'], open: open[at] ?? [] };
-      checkStepInput(step, specOf.get(step.task), place, scope);
+    for (const [at, step] of steps.entries()) {
+      const place = { path: [...path, 'steps', at, 'with'], open: open[at] };
+      if (step !== undefined) checkStepInput(step, specOf.get(step.task), place, scope);
     }
-    specs.push({ ...spec, steps: whole });
+    if (problems.length > 0 || steps.includes(undefined)) continue;
+    specs.push({ ...spec, steps: steps as readonly StepDefinition[] });
   }
   return specs;
 }
@@ -63,7 +62,8 @@ function resolveFlow(
   const failure = flow.on_failure?.task;
   const task = tasks.find(({ name }) => name === failure);
   return {
-    name: flow.name!,
+    // Without one it is a problem that is reported already.
+    name: flow.name ?? '',
     steps: [],
     timeoutMs: flow.timeout_seconds === null ? null : Math.max(1, toMs(flow.timeout_seconds)),
     onFailure:

@@ -28,8 +28,8 @@ export function resolveStepInput(
 
 interface InputPlace {
   readonly path: SchemaPath;
-  /** Of what only a run knows. */
-  readonly open: readonly SchemaPath[];
+  /** Of what only a run knows; undefined: nothing was looked at. */
+  readonly open: readonly SchemaPath[] | undefined;
 }
 
 export function checkStepInput(
@@ -38,7 +38,7 @@ export function checkStepInput(
   { path, open }: InputPlace,
   scope: ResolveScope,
 ): void {
-  if (task === undefined || !isObject(given)) return;
+  if (task === undefined || open === undefined || !isObject(given)) return;
   const bad = findNotJson(given);
   if (bad !== null) {
     const message = `expected a value that JSON can hold, got ${bad.got}`;
