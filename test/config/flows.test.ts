@@ -136,6 +136,14 @@ const PROBLEMS: readonly (readonly [flow: string, ...expected: string[]])[] = [
     '  - { name: f, steps: [ { task: nap, each: { list: "{{ payload.all }}" }, expect: { min_rows: 3 } } ] }',
     'c.yaml:8:83: flows[0] (f).steps[0].expect: expected expect at a step with one run, got it beside each; look at the result in a step behind it',
   ],
+  [
+    '  - { name: f, steps: [ { task: nap, expect: {} } ] }',
+    'c.yaml:8:46: flows[0] (f).steps[0].expect: expected schema, min_rows, max_rows or max_change_percent, got none; remove expect or add one',
+  ],
+  [
+    '  - { name: f, steps: [ { task: nap, expect: { min_row: 1 } } ] }',
+    'c.yaml:8:48: flows[0] (f).steps[0].expect.min_row: unknown key "min_row"; did you mean "min_rows"?',
+  ],
 ];
 
 for (const [flow, ...expected] of PROBLEMS) {

@@ -35,6 +35,7 @@ const MAX_LISTED = 1000;
 export class ProblemList {
   readonly #places: Places;
   readonly #problems: Problem[] = [];
+  readonly #paths: SchemaPath[] = [];
   readonly #warnings: Problem[] = [];
   readonly #names = new Map<string | number | undefined, readonly (string | undefined)[]>();
 
@@ -63,7 +64,14 @@ export class ProblemList {
 
   /** `message` is of the form *expected …, got …*; the path is put before it. */
   add(path: SchemaPath, message: string, spot: Spot = 'value'): void {
-    if (this.#problems.length < MAX_LISTED) this.#problems.push(this.#place(path, message, spot));
+    if (this.#problems.length >= MAX_LISTED) return;
+    this.#problems.push(this.#place(path, message, spot));
+    this.#paths.push(path);
+  }
+
+  /** Whether the part, or what is within it, is a problem: what is left of it says nothing. */
+  hasWithin(part: SchemaPath): boolean {
+    return this.#paths.some((path) => part.every((step, at) => step === path[at]));
   }
 
   /** A problem that belongs to no part of the config. */

@@ -98,6 +98,7 @@ function resolveStep(
     const message = `expected a task with one run, got ${describeValue(step.task)}, which has a run for each file; give the step a task without each`;
     scope.problems.add([...path, 'task'], message);
   }
+  checkExpectation(step, [...path, 'expect'], scope);
   return {
     task: step.task,
     dependsOn: step.depends_on.filter((name) => name !== undefined),
@@ -110,6 +111,14 @@ function resolveStep(
     expect: step.expect ?? null,
     limits: resolveLimits(step, { path, task, scope }),
   };
+}
+
+function checkExpectation({ expect }: RawStep, path: SchemaPath, scope: ResolveScope): void {
+  const isEmpty = expect !== undefined && Object.values(expect).every((value) => value === undefined);
+  if (!isEmpty || scope.problems.hasWithin(path)) return;
+  const message =
+    'expected schema, min_rows, max_rows or max_change_percent, got none; remove expect or add one';
+  scope.problems.add(path, message);
 }
 
 function resolveLimits(
