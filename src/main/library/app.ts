@@ -27,6 +27,7 @@ import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './han
 import { type AppEvents, Listeners } from './listeners.ts';
 import { readResult } from './read-result.ts';
 import { type RunsFilter, runFilter, runId } from './run-questions.ts';
+import type { FlowStart } from './starts.ts';
 import { type RunTexts, wholeInput } from './step-input.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type { Payload } from './task-options.ts';
@@ -83,7 +84,12 @@ export class App implements AsyncDisposable {
   flow<Payload = undefined>(
     name: string,
     steps: readonly FlowStep<Payload>[],
-    options: FlowOptions<NoInfer<Payload>> = {},
+    options?: FlowOptions<NoInfer<Payload>> & FlowStart<NoInfer<Payload>>,
+  ): TaskHandle<Payload, null>;
+  flow<Payload>(
+    name: string,
+    steps: readonly FlowStep<Payload>[],
+    options: FlowOptions<Payload> = {},
   ): TaskHandle<Payload, null> {
     this.#expectIdle(`flow ${name}: expected flows`);
     const { onFailure, onFinished, onFailed } = objectOf(options, `flow ${name}`, 'options');

@@ -5,6 +5,7 @@
 import type { RawTask } from '../config/index.ts';
 import type { InCamelCase } from './camel-case.ts';
 import type { EachItemOf, StepContext, UpstreamFailure } from './flow-options.ts';
+import type { ByItself, OnTrigger, Starts } from './starts.ts';
 import type { AnyTask } from './task-handle.ts';
 
 export type TaskFunction<
@@ -14,24 +15,11 @@ export type TaskFunction<
   Policy extends UpstreamFailure = 'skip',
 > = (input: Input, context: StepContext<Tasks, Policy>) => Output | Promise<Output>;
 
-type Starts = 'schedule' | 'every' | 'at' | 'run_on_start';
-
 /** All keys of a task in the config file but those that say what it runs, and when. */
 export interface TaskSettings
   extends InCamelCase<Omit<RawTask, Starts | 'name' | 'kind' | 'handler' | 'with' | 'each'>> {
   /** Unique. */
   readonly name: string;
-}
-
-/** The task starts by itself. */
-type ByItself = InCamelCase<Pick<RawTask, Starts>>;
-
-/** It starts when it is triggered. */
-interface OnTrigger {
-  readonly schedule?: undefined;
-  readonly every?: undefined;
-  readonly at?: undefined;
-  readonly runOnStart?: false | undefined;
 }
 
 interface EachFile {

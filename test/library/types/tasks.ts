@@ -193,11 +193,20 @@ app.task({ name: 'alone' }, (_: string, ctx) => {
   // @ts-expect-error: it waits for none
   ctx.resultOf(pullOrder);
 });
-const report = app.flow('daily_report', [pullOrder, sumAmount], {
-  schedule: '0 2 * * *',
-  onFinished: (run) => run.state,
-});
+const report = app.flow('daily_report', [pullOrder, sumAmount], { onFinished: (run) => run.state });
 expectTrue<Same<typeof report, TaskHandle<string, null>>>();
+// — a flow that starts by itself has no payload
+const today = app.task({ name: 'today' }, (input: { readonly day?: string }) => input.day);
+app.flow('by-nothing', [today, nothing], { every: '1h', runOnStart: true });
+app.flow<undefined>('by-with', [{ task: count, with: { of: [] } }], { schedule: '0 2 * * *' });
+app.flow('by-base', [poll], { schedule: '0 2 * * *' });
+app.flow('by-hand', [pullOrder], { overlap: 'queue-all', runOnStart: false });
+// @ts-expect-error: a schedule gives no text
+app.flow('of-texts', [pullOrder], { schedule: '0 2 * * *' });
+// @ts-expect-error: nor what is missing in an object
+app.flow('of-objects', [count], { every: '1h' });
+// @ts-expect-error: nor at the start
+app.flow('of-start', [nothing, { task: count }], { runOnStart: true });
 // @ts-expect-error: one takes a text, the other an object
 app.flow<string>('mixed', [pullOrder, count]);
 // @ts-expect-error: keys are camelCase
