@@ -16,6 +16,7 @@ const NEVER_RETRIED: ReadonlySet<ErrorCode> = new Set([
   'input-invalid',
   'no-such-handler',
   'result-not-json',
+  'usage',
 ]);
 
 /** `result` is JSON text. */

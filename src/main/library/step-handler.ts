@@ -59,8 +59,11 @@ class FlowContext implements StepContext<readonly AnyTask[], 'run'> {
     this.resultOf = (task) => {
       const name = (task as AnyTask | null | undefined)?.name ?? '';
       if (step !== null && Object.hasOwn(step.results, name)) return step.results[name] as never;
-      const got = step === null ? 'a run that is no step of a flow' : JSON.stringify(name);
-      throw new ColibriError('usage', `resultOf: expected a task of dependsOn, got ${got}`);
+      const [got, remedy] =
+        step === null
+          ? ['a run that is no step of a flow', 'trigger the flow']
+          : [JSON.stringify(name), `add it to dependsOn of ${context.task}`];
+      throw new ColibriError('usage', `resultOf: expected a task of dependsOn, got ${got}; ${remedy}`);
     };
   }
 
