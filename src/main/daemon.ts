@@ -135,11 +135,17 @@ export class Daemon {
     return this.#parts.store;
   }
 
-  /** Some run is ready or on a slot. */
+  /** Some run is on a slot, or only waits for one; those that a rate holds back wait for their time. */
   get isBusy(): boolean {
     const { pools, runs, flows } = this.#parts;
-    const isReady = runs.figures.queues().some(({ name, depth }) => name === 'ready' && depth > 0);
-    return isReady || flows?.busy === true || pools.some(({ active }) => active > 0);
+    return runs.figures.isOpen || flows?.busy === true || pools.some(({ active }) => active > 0);
+  }
+
+  /** Resolves when all that was asked before is taken in, and all transitions so far are recorded. */
+  async settled(): Promise<void> {
+    // Messages are taken in order: whoever has an answer knows that those before have been looked at.
+    await this.runs.ask('show-live', { run: '' });
+    await this.#parts.runs.settled();
   }
 
   view(): RuntimeView {

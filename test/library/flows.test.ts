@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AppConfig } from '../../src/main/library/app-config.ts';
 import { library } from './library.ts';
 
-const { App, ColibriError, ConfigInvalid, RunFailed } = library;
+const { App, ColibriError, ConfigInvalid, RunFailed, TestClock } = library;
 
 function newApp(t: { after(undo: () => Promise<void>): void }) {
   const app = new App({ store: { kind: 'memory' }, defaults: { maxRetry: 0 } });
@@ -73,6 +73,42 @@ test('a step that fails, a result that nobody waits for, and the flow once more'
   await checkAgain();
   await app.stop();
   assert.deepEqual(ended, ['failed', 'flow-failed']);
+});
+
+test('idle: what was triggered counts, a rate does not, and each end was told, steps before their flow', async (t) => {
+  const clock = new TestClock();
+  const group = { rate: '1/10s', burst: 1 };
+  const options = {
+    store: { kind: 'memory' },
+    clock,
+    groups: { slow: group },
+    defaults: { maxRetry: 0 },
+  } as const;
+  const app = new App(options);
+  t.after(() => app.stop());
+  const list = app.task({ name: 'list' }, async () => [1, 2]);
+  const each = app.task({ name: 'each', each: { list } }, async (item) => item);
+  const flow = app.flow('flow', [list, each]);
+  const slow = app.task({ name: 'slow', group: 'slow', overlap: 'allow' }, async () => {});
+  const ended: string[] = [];
+  app.on('runEnded', ({ id }) => ended.push(id.replace(/@[^/]*/, '')));
+  await app.start();
+  const run = app.trigger(flow, undefined, { wait: true });
+  await app.idle();
+  assert.deepEqual(ended.splice(0), ['flow/list', 'flow/each[0]', 'flow/each[1]', 'flow']);
+  await run;
+
+  // Each has its turn by time alone.
+  for (let one = 0; one < 3; one++) void app.trigger(slow);
+  await app.idle();
+  const began = ended.length;
+  assert.ok(began < 3);
+  assert.equal((await app.runs({ task: slow, state: 'ready' })).length, 3 - began);
+  for (let one = began; one < 3; one++) {
+    await clock.advance(10_000);
+    await app.idle();
+    assert.equal(ended.length, one + 1);
+  }
 });
 
 test('what is wrong with a flow is said where it is defined', (t) => {

@@ -73,6 +73,12 @@ export class BoundGates {
     return this.#roots.get(pool);
   }
 
+  /** Some run could begin, had its pool a free slot. */
+  get isOpen(): boolean {
+    for (const root of this.#roots.values()) if (root.bestLane !== null) return true;
+    return false;
+  }
+
   *lanes(): Generator<Lane> {
     for (const root of this.#roots.values()) yield* root.lanes();
   }

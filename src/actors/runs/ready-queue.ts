@@ -98,6 +98,11 @@ export class ReadyQueue {
     return this.#gates.root(pool)?.bestLane?.runs.head ?? null;
   }
 
+  /** Some run only waits for a slot: no bound holds it back. */
+  get isOpen(): boolean {
+    return this.#depth > 0 && this.#gates.isOpen;
+  }
+
   /** Of the run that `take` would give; a lower one goes first. Infinity: there is none. */
   rank(pool: PoolName): number {
     return this.#gates.root(pool)?.rank ?? NONE;

@@ -47,6 +47,11 @@ export class RunsFigures {
     return count;
   }
 
+  /** Some run only waits for a slot, and not for a bound that others or a rate keep shut. */
+  get isOpen(): boolean {
+    return this.#options.ready.isOpen;
+  }
+
   /** Of those, the ones that are to begin later. */
   get later(): number {
     return this.#options.later.depth;

@@ -10,7 +10,7 @@
 import { Flows, type ReadText, type SharedReads } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
 import type { RerunChoice, TriggerReply } from '../../actors/protocol.ts';
-import type { RecordBatch } from '../../actors/records.ts';
+import type { RecordBatch, RunEvent } from '../../actors/records.ts';
 import { findRun, isTerminal, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import type { FlowStepView } from '../../actors/views/run-view.ts';
@@ -57,6 +57,9 @@ export class App implements AsyncDisposable {
   #stopping: Promise<void> | null = null;
   /** Ordinal of the last transition that listeners were told of, in this life of the daemon. */
   #told = 0;
+  /** Ends that listeners are to be told of when all of this turn are there. */
+  readonly #ended: RunEvent[] = [];
+  #tellPlanned = false;
   /** Counts the stops: a start that waits for one gives up where there was another. */
   #stops = 0;
   #idleWaiters: (() => void)[] = [];
@@ -229,12 +232,22 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Resolves when no run is ready or on a slot, at once where the app is not started. Runs that wait for their time, or
-   * for a retry, do not count.
+   * Resolves when nothing is left to do but by time, at once where the app is not started: what was triggered before is taken
+   * in, no run is on a slot or only waits for one, and listeners were told of all that ended. Runs that wait for their time,
+   * for a retry, or for a rate do not count.
    */
-  idle(): Promise<void> {
-    if (this.#daemon?.isBusy !== true) return Promise.resolve();
-    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  async idle(): Promise<void> {
+    for (let daemon = this.#daemon; daemon !== null && daemon === this.#daemon; ) {
+      if (!this.#ready) return this.#stopping ?? undefined;
+      try {
+        await daemon.settled();
+      } catch (error) {
+        if (isClosed(error)) return this.#stopping ?? undefined;
+        throw error;
+      }
+      if (!daemon.isBusy || this.#daemon !== daemon) return;
+      await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+    }
   }
 
   /**
@@ -331,11 +344,24 @@ export class App implements AsyncDisposable {
       if (!isTerminal(event.state) || event.quiet === true) continue;
       // Of the others nothing is read: a result may be long.
       if (!this.#listeners.has('runEnded') && !this.#config.flows.isHeard(event.task)) continue;
+      this.#ended.push(event);
+    }
+    this.#told = Math.max(this.#told, first + events.length - 1);
+    if (this.#tellPlanned) return;
+    this.#tellPlanned = true;
+    queueMicrotask(() => this.#tell());
+  }
+
+  /** Transitions of one turn are merged by run, so a flow stands where it began: its end is told after those of its steps. */
+  #tell(): void {
+    this.#tellPlanned = false;
+    const ended = this.#ended.splice(0);
+    const isFlow = ({ task }: RunEvent) => this.#config.flows.has(task);
+    for (const event of [...ended.filter((one) => !isFlow(one)), ...ended.filter(isFlow)]) {
       const run = endedRun(event);
       this.#listeners.emit('runEnded', run);
       this.#config.flows.ended(run, (listener) => this.#listeners.call(run.task, () => listener(run)));
     }
-    this.#told = Math.max(this.#told, first + events.length - 1);
     if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
   }
 
