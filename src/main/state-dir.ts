@@ -88,6 +88,13 @@ function heldError(dir: string, holder: Holder): ColibriError {
         `that user, or where none runs delete ${join(dir, NAME)}*, or give this one another state_dir`,
     );
   }
+  if (holder.pid === process.pid) {
+    return new ColibriError(
+      'state-dir-held',
+      `expected a state directory of its own, got ${dir}, which another app of this program holds; ` +
+        'stop that one, or give this one another stateDir',
+    );
+  }
   return new ColibriError(
     'state-dir-held',
     `expected a state directory of its own, got ${dir}, which the daemon with pid ${holder.pid} holds; ` +
