@@ -22,9 +22,14 @@ function last(fields: Partial<RunView>): AttemptView | undefined {
 }
 
 test('a run that succeeded at once has one attempt; of several the last one counts', () => {
-  const one = { attempt: 1, startedAtMs: 130, endedAtMs: 150, state: 'success', error: null };
+  const one = { attempt: 1, startedAtMs: 100, endedAtMs: 150, state: 'success', error: null };
   assert.deepEqual(allAttempts(runView('a@1', { startedAtMs: 100, endedAtMs: 150, durationMs: 20 })), [one]);
   assert.deepEqual(last({ attempt: 2, attempts: [failed(1)] }), { ...one, attempt: 2 });
+  // Told in one piece, where the start is that of the first; in whole milliseconds, as all of them.
+  const first = { ...failed(1), startedAtMs: 100, endedAtMs: 105 };
+  const told = { ...one, attempt: 2, startedAtMs: 130 };
+  assert.deepEqual(last({ attempt: 2, attempts: [first], durationMs: 20.4 }), told);
+  assert.deepEqual(last({ attempt: 3, attempts: [first] }), { ...told, attempt: 3 });
   assert.deepEqual(last({ durationMs: null }), { ...one, startedAtMs: 100 });
 });
 

@@ -26,16 +26,25 @@ function sinceOf(note: string | null): number | null {
 }
 
 export function allAttempts(run: RunView): readonly AttemptView[] {
-  const { attempt, attempts, state, error, startedAtMs, endedAtMs, durationMs } = run;
+  const { attempt, attempts, state, error, startedAtMs, endedAtMs } = run;
   const over = isTerminal(state);
   if (attempt === 0 || attempts.at(-1)?.attempt === attempt || !(over || state === 'running'))
     return attempts;
-  // Of a run that was told in one piece, the start may be that of an attempt before.
-  const told = over && endedAtMs !== null && durationMs !== null ? endedAtMs - durationMs : startedAtMs;
-  if (told === null) return attempts;
-  // And what a flow took is the time of all of them.
-  const before = attempts.at(-1)?.endedAtMs ?? 0;
-  const began = !over || told >= before ? told : Math.max(before, startedAtMs ?? 0);
+  const began = over ? lastStartOf(run) : startedAtMs;
+  if (began === null) return attempts;
   const last: AttemptView = { attempt, startedAtMs: began, endedAtMs, state, error: over ? error : null };
   return [...attempts.slice(-(MAX_ATTEMPTS_KEPT - 1)), last];
+}
+
+/** Of the last attempt of a run that is over. */
+function lastStartOf({ attempt, attempts, startedAtMs, endedAtMs, durationMs }: RunView): number | null {
+  const previous = attempts.at(-1);
+  const before = previous?.endedAtMs ?? 0;
+  const hasAll = attempt === 1 || previous?.attempt === attempt - 1;
+  if (hasAll && startedAtMs !== null && startedAtMs >= before) return startedAtMs;
+  // Of a run that was told in one piece, the start may be that of an attempt before.
+  if (endedAtMs === null || durationMs === null) return startedAtMs;
+  const told = Math.round(endedAtMs - durationMs);
+  // And what a flow took is the time of all of them.
+  return told >= before ? told : Math.max(before, startedAtMs ?? 0);
 }
