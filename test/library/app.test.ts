@@ -46,6 +46,9 @@ test('an app does what its tasks say, and leaves nothing behind', async (t) => {
   const fails = app.task({ name: 'fails', maxRetry: 1, backoff: { baseSeconds: 60, capSeconds: 60 } }, () => {
     throw new TypeError('no luck');
   });
+  const plain = app.task({ name: 'plain', maxRetry: 0 }, () => {
+    throw new Error('plain', { cause: new Error('inner') });
+  });
   const held = Promise.withResolvers<void>();
   const holds = app.task({ name: 'holds' }, (_input, { signal }) =>
     Promise.race([held.promise, new Promise((_, reject) => signal.addEventListener('abort', reject))]),
@@ -107,6 +110,11 @@ test('an app does what its tasks say, and leaves nothing behind', async (t) => {
     [error.cause instanceof Error && error.cause.name, error.run.error?.stack],
     ['TypeError', undefined],
   );
+
+  await assert.rejects(app.trigger(plain, undefined, { wait: true }), ({ cause }: Error) => {
+    const { name, message } = cause as Error;
+    return name === 'Error' && message === 'plain' && (cause as Error).cause instanceof Error;
+  });
 
   // The stack of a rejection leads to whoever awaits it, that of its cause into the handler.
   const whoAwaits = async (call: () => Promise<unknown>): Promise<Error> => {

@@ -47,11 +47,17 @@ export class RunFailed extends ColibriError {
     const { id, state, error } = run;
     const why = error === null ? '' : `: ${error.message}`;
     const cause = error?.code === 'flow-failed' ? error.cause : error;
-    const options = cause == null ? {} : { cause: fromErrorData(cause) };
+    const options = cause == null ? {} : { cause: fromErrorData(withName(cause)) };
     super(error?.code ?? 'internal', `expected run ${id} to succeed, got ${state}${why}`, options);
     this.name = 'RunFailed';
     this.run = { ...run, error: withoutStack(error) };
   }
+}
+
+/** What was thrown by the name of every error has it left out, and is none of the runtime's. */
+function withName({ cause, ...data }: ErrorData): ErrorData {
+  const named = data.code === 'handler-failed' ? { name: 'Error', ...data } : data;
+  return cause === undefined ? named : { ...named, cause: withName(cause) };
 }
 
 export function appRun(view: RunView): AppRun {
