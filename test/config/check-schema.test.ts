@@ -65,6 +65,12 @@ test('all problems at once, each with its path and whether it is the key', () =>
   ]);
 });
 
+test('keys that are known are all named, also those that are there', () => {
+  const properties = { first: {}, second: {} };
+  const schema: JsonSchema = { type: 'object', additionalProperties: false, properties };
+  assert.equal(only(schema, { first: 1, other: 2 }), 'unknown key "other"; expected one of first, second');
+});
+
 test('a branch that nearly fits is reported by its own problems', () => {
   const schema: JsonSchema = {
     anyOf: [

@@ -92,7 +92,7 @@ function checkKeys(
       add(
         problems,
         path,
-        `unknown key ${describeValue(key)}${hint}${hint === '' ? listOf(known) : ''}`,
+        `unknown key ${describeValue(key)}${hint}${hint === '' ? listOf(Object.keys(properties)) : ''}`,
         true,
       );
     } else if (typeof inner === 'object' && value[key] !== undefined) {
