@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { expectNode } from '../../src/main/library/expect-node.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly engines: { readonly node: string };
   readonly bin: Readonly<Record<string, string>>;
   readonly files: readonly string[];
   readonly scripts: Readonly<Record<string, string>>;
@@ -22,6 +24,15 @@ test('the runtime is pinned, the same for both architectures, and is the one tha
   assert.match(x64 ?? '', /^26\.\d+\.\d+$/);
   assert.equal(arm64, x64);
   assert.ok(Number(process.versions.node.split('.')[0]) >= 26);
+});
+
+test('a program on an older runtime is told which one it needs', () => {
+  const [, major] = /^>=(\d+)$/.exec(manifest.engines.node) ?? [];
+  expectNode(`${major}.0.0`);
+  assert.throws(() => expectNode(`${Number(major) - 1}.20.2`), {
+    code: 'usage',
+    message: new RegExp(`^expected Node ${major} or newer, got ${Number(major) - 1}\\.20\\.2; `),
+  });
 });
 
 test('every version is exact, and no package runs a script at install', () => {

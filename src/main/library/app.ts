@@ -22,6 +22,7 @@ import { AppConfig, type WrittenFlow } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
 import { type AppRun, appRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
 import type { DefineTask } from './define-task.ts';
+import { expectNode } from './expect-node.ts';
 import type { FlowOptions, FlowStep, RerunFlow, RerunOptions } from './flow-options.ts';
 import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './handles.ts';
 import { type AppEvents, Listeners } from './listeners.ts';
@@ -261,6 +262,7 @@ export class App implements AsyncDisposable {
   async #start(): Promise<void> {
     const stops = this.#stops;
     try {
+      expectNode(process.versions.node);
       await this.#startUnless(() => this.#stops !== stops);
     } catch (error) {
       // Where it was stopped meanwhile that has ended it, and what is there now is of a later start.
