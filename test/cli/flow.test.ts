@@ -216,7 +216,12 @@ test('in a pipe the flow itself has the first line, with the error that ended it
   const end = 'failed: step check failed: no\tluck';
   const { socketPath } = await controlRig(t, {
     runs: {
-      'flow-show': ({ run: id }: { run: string }) => ({ run, end, steps: id === RUN ? VIEW.steps : [] }),
+      'flow-show': ({ run: id }: { run: string }) => ({
+        ...VIEW,
+        run,
+        end,
+        steps: id === RUN ? VIEW.steps : [],
+      }),
     },
   });
   const cli = cliRig(socketPath);

@@ -114,8 +114,9 @@ test('of processes that start at one instant on a stale lock at most one gets it
 
 test('a holder that was killed and whose end nobody has asked for yet holds nothing', async (t) => {
   const dir = tempDir(t);
-  // The shell becomes another program that asks for no child's end.
-  const parent = spawn('sh', ['-c', 'sh -c "kill -9 \\$\\$" & echo $!; exec sleep 60'], {
+  // The shell becomes another program that asks for no child's end; until then it might.
+  const child = 'until grep -q sleep /proc/\\$PPID/comm; do :; done; kill -9 \\$\\$';
+  const parent = spawn('sh', ['-c', `sh -c "${child}" & echo $!; exec sleep 60`], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   t.after(() => parent.kill('SIGKILL'));

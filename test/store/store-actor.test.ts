@@ -174,7 +174,7 @@ test('files of results: what nobody refers to goes at the start, and a file with
   });
   assert.deepEqual(await rig.store.ask('result-part', { file, path: ['rows', 7] }), {
     found: 1,
-    got: 'a list',
+    got: 'a list of 3',
   });
   const expectation = {
     schema: null,
