@@ -84,7 +84,12 @@ export class ControlClient {
           },
           (response) => readAnswer(response).then(resolve, reject),
         );
-        request.on('error', reject);
+        request.on('error', (error: NodeJS.ErrnoException) => {
+          // The daemon ends a kept connection that is idle, perhaps in the moment in which it is used again: nothing was asked.
+          const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+          if (isStale) this.#exchange(method, path, options).then(resolve, reject);
+          else reject(error);
+        });
         const timeoutMs = options.timeoutMs === undefined ? ANSWER_MS : options.timeoutMs;
         if (timeoutMs !== null) {
           request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
