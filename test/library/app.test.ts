@@ -274,6 +274,15 @@ test('a start after a stop counts, however far the start before it had come', as
   }
 });
 
+test('a `with` that refers back to itself is refused at once, however often it does', () => {
+  const tree: Record<string, unknown> = {};
+  for (const key of ['a', 'b', 'c']) tree[key] = tree;
+  assert.throws(() => new App().task({ name: 'loop', with: tree }, (_: object) => {}), {
+    name: 'ConfigInvalid',
+    message: /with.* more than 64 levels/,
+  });
+});
+
 test('a key that the library puts in itself is proposed, one that the program wrote is not', () => {
   const wrong = (options: object) => problemsOf(() => new App(options));
   assert.deepEqual(wrong({ logg: {} }), ['logg: unknown key "logg"; did you mean "log"?']);

@@ -7,6 +7,8 @@ import type { ResolveScope } from './resolve-scope.ts';
 const MAX_DEPTH = 32;
 
 export function warnOfTemplates(given: unknown, path: SchemaPath, scope: ResolveScope): void {
+  // What is no tree of data was refused, and has no end.
+  if (scope.problems.hasWithin(path)) return;
   for (const { path: inner, text } of templatesIn(given, [])) {
     const message = `expected a value as it is, got ${describeValue(text)}, which nothing fills in here; move it to the with of a step, or to that of on_failure, in a flow`;
     scope.problems.warn([...path, ...inner], message);

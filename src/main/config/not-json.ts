@@ -17,8 +17,8 @@ export function findNotJson(value: unknown, path: readonly (string | number)[] =
   if (typeof value !== 'object') return { path, got: describeValue(value) };
   const kind = lostKind(value);
   if (kind !== null) return { path, got: kind };
-  if (value instanceof Error) return { path, got: 'an Error, which JSON writes as {}; take its message' };
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return null;
+  if (value instanceof Error) return { path, got: 'an Error, which JSON writes as {}; take its message' };
   if (path.length >= MAX_LEVELS) return { path: path.slice(0, 8), got: `more than ${MAX_LEVELS} levels` };
   const entries: Iterable<[string | number, unknown]> = Array.isArray(value)
     ? value.entries()

@@ -51,12 +51,23 @@ export function removeAt(root: RawObject, path: SchemaPath): void {
 }
 
 /** A copy that shares nothing with the given value and has only plain data in it: objects, lists, scalars. */
-export function copyTree(value: unknown, depth = 0): unknown {
-  if (depth > 128) return undefined;
-  if (Array.isArray(value)) return value.map((item) => copyTree(item, depth + 1));
-  if (!isObject(value)) return value;
-  const copy: RawObject = {};
-  for (const key of Object.keys(value)) putKey(copy, key, copyTree(value[key], depth + 1));
+export function copyTree(value: unknown): unknown {
+  return copyPart(value, new Set());
+}
+
+/** What refers back to an object that holds it is left as it is, without end: it is refused where it is looked at. */
+function copyPart(value: unknown, holders: Set<object>): unknown {
+  if (!Array.isArray(value) && !isObject(value)) return value;
+  if (holders.has(value)) return value;
+  if (holders.size > 128) return undefined;
+  holders.add(value);
+  let copy: unknown[] | RawObject;
+  if (Array.isArray(value)) copy = value.map((item) => copyPart(item, holders));
+  else {
+    copy = {};
+    for (const key of Object.keys(value)) putKey(copy, key, copyPart(value[key], holders));
+  }
+  holders.delete(value);
   return copy;
 }
 
