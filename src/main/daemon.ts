@@ -144,7 +144,7 @@ export class Daemon {
   /** Resolves when all that was asked before is taken in, and all transitions so far are recorded. */
   async settled(): Promise<void> {
     // Messages are taken in order: whoever has an answer knows that those before have been looked at.
-    await this.runs.ask('show-live', { run: '' });
+    await this.runs.ask('show-live', { run: '' }, { timeoutMs: null });
     await this.#parts.runs.settled();
   }
 

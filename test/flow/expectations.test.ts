@@ -44,6 +44,8 @@ test('a result that does not fit its schema is said with the place, and which ot
     /-1; nor do result\.orders\[1\]\.amount, .*\[2\]\.amount, .*\[3\]\.amount and 2 more fit the schema$/,
   );
   assert.equal(unmet({ schema }, null), 'result: expected an object, got null');
+  const keys = { type: 'object', required: ['id', 'n', 'at'] } as const;
+  assert.equal(unmet({ schema: keys }, {}), 'result: expected the key "id", got none');
 });
 
 test('rows are counted in the result, or in the list it names', () => {

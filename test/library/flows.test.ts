@@ -269,6 +269,7 @@ function defineAgain(app: InstanceType<typeof App>): () => Promise<void> {
     assert.deepEqual(told, ['now', id, 'now', 'b', 'step b failed: no']);
     isBroken = false;
     const again = await app.rerun(id, { failed: true });
+    assert.deepEqual(again, { id: again.id, forgotten: [], againBehind: [] });
     await app.idle();
     assert.equal((await app.run(again.id))?.state, 'success');
     assert.deepEqual(calls, ['a', 'b', 'b']);

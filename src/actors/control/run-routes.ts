@@ -68,8 +68,7 @@ async function flowOrNull(run: string, runs: RouteContext['runs']): Promise<Flow
   try {
     return await runs.ask('flow-show', { run });
   } catch (error) {
-    if (error instanceof ColibriError && (error.code === 'no-such-run' || error.code === 'usage'))
-      return null;
+    if (error instanceof ColibriError && error.code === 'no-such-run') return null;
     throw error;
   }
 }

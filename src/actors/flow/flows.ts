@@ -253,7 +253,7 @@ export class Flows implements Pool, FlowSeat, FlowQuestions {
       const standsForMs = Math.min(dueAtMs, clock.wallMs());
       const trigger = { task, payload, force: false, wait: false, dueAtMs: standsForMs };
       const withAnew: Answer = {
-        ok: (value) => answer.ok({ ...(value as object), forgotten, againBehind }),
+        ok: (value) => answer.ok({ run: (value as { readonly run: string }).run, forgotten, againBehind }),
         fail: (error) => answer.fail(error),
       };
       runs.trigger(trigger, withAnew, takenOver);

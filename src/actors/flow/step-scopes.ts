@@ -21,7 +21,13 @@ export function scopesOf(graph: FlowGraph): readonly StepScope[] {
 /** Undefined in the place of a step that is a problem by itself: it may have any name. */
 export function scopesWithoutGraph(steps: readonly (StepSpec | undefined)[]): readonly (StepScope | null)[] {
   const byName = new Map<string, StepSpec>();
-  for (const step of steps) if (step !== undefined) byName.set(step.task, step);
+  for (const step of steps) {
+    if (step === undefined) continue;
+    // Of two of a name, which is a problem by itself, each may stand for what the other says.
+    const same = byName.get(step.task);
+    const dependsOn = [...(same?.dependsOn ?? []), ...step.dependsOn];
+    byName.set(step.task, { ...step, dependsOn });
+  }
   const names: ReadonlySet<string> = new Set(byName.keys());
   const upstreams = new Map([...byName].map(([name, step]) => [name, upstreamOf(step, byName)]));
   const mayLackNames = steps.includes(undefined);

@@ -38,17 +38,19 @@ function unmetSchema({ schema }: Expectation, result: unknown): string | null {
   const problems = schema === null ? [] : checkSchema(schema, result);
   const [first] = problems;
   if (first === undefined) return null;
-  return `${placeText(first.path)}: ${first.message}${othersText(problems.slice(1).map(({ path }) => path))}`;
+  // Keys that are missing in one place are problems of that place, each of them.
+  const [own, ...others] = new Set(problems.map(({ path }) => placeText(path)));
+  return `${own}: ${first.message}${othersText(others)}`;
 }
 
 /** Places named beside the first; of more, the number. */
 const MAX_PLACES = 3;
 
-function othersText(paths: readonly SchemaPath[]): string {
-  if (paths.length === 0) return '';
-  const named = paths.slice(0, MAX_PLACES).map(placeText).join(', ');
-  const rest = paths.length > MAX_PLACES ? ` and ${paths.length - MAX_PLACES} more` : '';
-  return `; ${paths.length === 1 ? 'nor does' : 'nor do'} ${named}${rest} fit the schema`;
+function othersText(places: readonly string[]): string {
+  if (places.length === 0) return '';
+  const named = places.slice(0, MAX_PLACES).join(', ');
+  const rest = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
+  return `; ${places.length === 1 ? 'nor does' : 'nor do'} ${named}${rest} fit the schema`;
 }
 
 function unmetRows({ rows, minRows, maxRows }: Expectation, result: unknown): string | null {

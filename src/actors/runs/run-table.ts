@@ -80,9 +80,12 @@ export class RunTable {
     if (this.#live.get(run.id) === run) this.#live.delete(run.id);
   }
 
-  /** The first of a task that is not over. Looks through the table. */
-  oldestOf(task: string): Run | undefined {
-    return this.#live.values().find((run) => run.task.spec.name === task && !isTerminal(run.state));
+  /** The first of a task that its overlap counts, and that is not over. Looks through the table. */
+  inTheWayOf(task: string): Run | undefined {
+    return this.#live.values().find((run) => {
+      const counts = run.task.spec.name === task && run.overlaps && run.state !== 'pending';
+      return counts && !isTerminal(run.state);
+    });
   }
 
   /** Newest first: the order of the table turned round. Only what is asked for is made into a view. */

@@ -27,9 +27,9 @@ export interface FlowSeat {
 
 /** What users ask of flows. */
 export interface FlowQuestions {
-  /** Rejects with `no-such-run`, `rerun-refused`, `usage`. */
+  /** Rejects with `no-such-run`. */
   show(run: string): Promise<FlowView>;
-  /** Answered as a trigger. */
+  /** Answered as a trigger, and with `no-such-run`, `rerun-refused`, `usage`. */
   rerun(body: { readonly run: string; readonly choice: RerunChoice }, answer: Answer): Promise<void>;
 }
 

@@ -118,7 +118,7 @@ export class Triggers {
 
   /** With the run that is in the way, as far as there is one. */
   #withForce({ code, message }: ColibriError, { spec }: TaskState): ColibriError {
-    const other = this.#options.table.oldestOf(spec.name);
+    const other = this.#options.table.inTheWayOf(spec.name);
     const end = other === undefined ? 'its end' : `the end of ${other.id}`;
     return new ColibriError(code, `${message}; wait for ${end}, or run it beside that with --force`);
   }

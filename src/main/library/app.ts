@@ -7,11 +7,10 @@
  * Tasks are defined while it is idle. Start and stop are idempotent, legal in any order, and shared by those who call
  * them at the same time.
  */
-import { Flows, type ReadText, type SharedReads } from '../../actors/flow/index.ts';
+import { Flows } from '../../actors/flow/index.ts';
 import { type Clock, ColibriError, systemClock } from '../../actors/kernel/index.ts';
 import type { RerunChoice, TriggerReply } from '../../actors/protocol.ts';
-import type { RecordBatch, RunEvent } from '../../actors/records.ts';
-import { findRun, isTerminal, listRuns } from '../../actors/runs/index.ts';
+import { findRun, listRuns } from '../../actors/runs/index.ts';
 import type { RunState } from '../../actors/runs/run-states.ts';
 import type { FlowStepView } from '../../actors/views/run-view.ts';
 import { type Handler, InlinePool, LoopWatch } from '../../workers/index.ts';
@@ -20,16 +19,18 @@ import { Daemon } from '../daemon.ts';
 import { programVersion } from '../version.ts';
 import { AppConfig, type WrittenFlow } from './app-config.ts';
 import type { AppOptions } from './app-options.ts';
-import { type AppRun, appRun, endedRun, RunFailed, type SucceededRun } from './app-run.ts';
+import { type AppRun, appRun, RunFailed, type SucceededRun } from './app-run.ts';
 import type { DefineTask } from './define-task.ts';
+import { EndTeller } from './end-teller.ts';
 import { expectNode } from './expect-node.ts';
 import type { FlowOptions, FlowStep, RerunFlow, RerunOptions } from './flow-options.ts';
 import { expectFunction, Handles, invalidOptions, listOf, objectOf } from './handles.ts';
 import { type AppEvents, Listeners } from './listeners.ts';
 import { readResult } from './read-result.ts';
 import { type RunsFilter, runFilter, runId } from './run-questions.ts';
+import { runTexts } from './run-texts.ts';
 import type { FlowStart } from './starts.ts';
-import { type RunTexts, wholeInput } from './step-input.ts';
+import { wholeInput } from './step-input.ts';
 import type { AnyTask, ItemTask, TaskHandle } from './task-handle.ts';
 import type { Payload } from './task-options.ts';
 import { type TriggerOptions, triggerBody } from './trigger-options.ts';
@@ -51,16 +52,12 @@ export class App implements AsyncDisposable {
   readonly #listeners = new Listeners((event, error) =>
     this.#daemon?.log('error', 'a listener failed', { event, error: String(error) }),
   );
+  readonly #ends: EndTeller;
   #daemon: Daemon | null = null;
   /** The daemon takes work. */
   #ready = false;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
-  /** Ordinal of the last transition that listeners were told of, in this life of the daemon. */
-  #told = 0;
-  /** Ends that listeners are to be told of when all of this turn are there. */
-  readonly #ended: RunEvent[] = [];
-  #tellPlanned = false;
   /** Counts the stops: a start that waits for one gives up where there was another. */
   #stops = 0;
   #idleWaiters: (() => void)[] = [];
@@ -71,6 +68,13 @@ export class App implements AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#config = new AppConfig(options, () => this.#clock.wallMs());
+    this.#ends = new EndTeller({
+      listeners: this.#listeners,
+      flows: this.#config.flows,
+      onTold: () => {
+        if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
+      },
+    });
   }
 
   /**
@@ -275,7 +279,7 @@ export class App implements AsyncDisposable {
     // A stop that is under way ends first.
     await this.#stopping;
     if (isStopped()) throw new ColibriError('shutting-down', STOPPED_MEANWHILE);
-    this.#told = 0;
+    this.#ends.begin();
     let flows: Flows | null = null;
     const daemon: Daemon = new Daemon({
       config: this.#config.config,
@@ -295,7 +299,7 @@ export class App implements AsyncDisposable {
               wholeInput(input, runTexts(run, { daemon, reads: flows?.reads ?? null })),
             watch: new LoopWatch((msg, fields) => daemon.log('warn', msg, fields)),
           }),
-        onRecorded: (batch) => this.#recorded(batch),
+        onRecorded: (batch) => this.#ends.recorded(batch),
       },
       onFatal: (error) => {
         if (this.#daemon === daemon) this.#fault(error);
@@ -341,32 +345,6 @@ export class App implements AsyncDisposable {
     return { task: this.#handles.taskNameOf(task), settings, with: own };
   }
 
-  #recorded({ first, events }: RecordBatch): void {
-    for (const event of events.slice(Math.max(0, this.#told + 1 - first))) {
-      if (!isTerminal(event.state) || event.quiet === true) continue;
-      // Of the others nothing is read: a result may be long.
-      if (!this.#listeners.has('runEnded') && !this.#config.flows.isHeard(event.task)) continue;
-      this.#ended.push(event);
-    }
-    this.#told = Math.max(this.#told, first + events.length - 1);
-    if (this.#tellPlanned) return;
-    this.#tellPlanned = true;
-    queueMicrotask(() => this.#tell());
-  }
-
-  /** Transitions of one turn are merged by run, so a flow stands where it began: its end is told after those of its steps. */
-  #tell(): void {
-    this.#tellPlanned = false;
-    const ended = this.#ended.splice(0);
-    const isFlow = ({ task }: RunEvent) => this.#config.flows.has(task);
-    for (const event of [...ended.filter((one) => !isFlow(one)), ...ended.filter(isFlow)]) {
-      const run = endedRun(event);
-      this.#listeners.emit('runEnded', run);
-      this.#config.flows.ended(run, (listener) => this.#listeners.call(run.task, () => listener(run)));
-    }
-    if (this.#idleWaiters.length > 0 && this.#daemon?.isBusy !== true) this.#answerIdle();
-  }
-
   #answerIdle(): void {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
@@ -376,29 +354,6 @@ export class App implements AsyncDisposable {
     this.#listeners.emit('fault', error);
     void this.stop();
   }
-}
-
-/** For a run: of items of a list, what one has read the others have. */
-function runTexts(
-  of: string,
-  { daemon, reads }: { readonly daemon: Daemon; readonly reads: SharedReads | null },
-): RunTexts {
-  const { runs, store } = daemon;
-  const once = (what: string, read: ReadText) => reads?.once(of, what, read) ?? read();
-  return {
-    result: (run) =>
-      once(`result of ${run}`, async () => {
-        // What a run has that ends between two questions has left the first for the second.
-        const live = await runs.ask('show-live', { run });
-        if (live !== null) return live.result;
-        return (await store.ask('results', { runs: [run] })).results[0] ?? null;
-      }),
-    input: (run) => once(`input of ${run}`, async () => (await findRun({ runs, store }, run))?.input ?? null),
-    items: async (step) => {
-      if (reads !== null) return reads.items(of, step);
-      throw new ColibriError('internal', `expected flows for the results of ${step}, got none`);
-    },
-  };
 }
 
 function isClosed(error: unknown): boolean {
