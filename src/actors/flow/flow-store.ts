@@ -20,6 +20,21 @@ export interface FlowStore {
   judge(file: string, expectation: Expectation, lastGood: number | null): Promise<Judgement>;
 }
 
+/** Those of the runs that only the store knows; of the others the result, JSON text or null, is told at once. */
+export function askedOf(
+  runs: readonly string[],
+  steps: StepRuns,
+  onLive: (run: string, text: string | null) => void,
+): readonly string[] {
+  const asked: string[] = [];
+  for (const run of runs) {
+    const live = steps.find(run);
+    if (live === null) asked.push(run);
+    else onLive(run, live.past?.result ?? null);
+  }
+  return asked;
+}
+
 /** By run; undefined where there is none, or it is not kept. A run that is forgotten here is known to the store. */
 export async function resultsOf(
   runs: readonly string[],
@@ -27,12 +42,7 @@ export async function resultsOf(
   steps: StepRuns,
 ): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>();
-  const asked: string[] = [];
-  for (const run of runs) {
-    const live = steps.find(run);
-    if (live === null) asked.push(run);
-    else keep(found, run, live.past?.result ?? null);
-  }
+  const asked = askedOf(runs, steps, (run, text) => keep(found, run, text));
   if (asked.length > 0) {
     const texts = await store.results(asked);
     for (const [index, run] of asked.entries()) keep(found, run, texts[index] ?? null);
@@ -41,7 +51,7 @@ export async function resultsOf(
 }
 
 /** Runs of one question. */
-const AT_ONCE = 1000;
+export const AT_ONCE = 1000;
 
 /** Those of the runs whose result is kept; none of the results comes here. */
 export async function keptOf(
@@ -50,12 +60,9 @@ export async function keptOf(
   steps: StepRuns,
 ): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
-  const asked: string[] = [];
-  for (const run of runs) {
-    const live = steps.find(run);
-    if (live === null) asked.push(run);
-    else if (live.past?.result != null) kept.add(run);
-  }
+  const asked = askedOf(runs, steps, (run, text) => {
+    if (text !== null) kept.add(run);
+  });
   for (let from = 0; from < asked.length; from += AT_ONCE) {
     for (const run of await store.kept(asked.slice(from, from + AT_ONCE))) kept.add(run);
   }

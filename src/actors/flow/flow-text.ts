@@ -3,6 +3,7 @@
  * stage holds what may run side by side. As a graph for Graphviz and Mermaid. Names and texts are escaped for each. Pure.
  */
 import { printable } from '../kernel/index.ts';
+import { forgottenText } from '../views/forgotten-text.ts';
 import type { ItemsView } from '../views/run-view.ts';
 import type { FlowEnd, StepReason } from './flow-events.ts';
 import type { FlowGraph } from './flow-graph.ts';
@@ -203,12 +204,6 @@ function itemsReason({ reason, detail, items, takenOver = 0 }: StepShown): strin
   if (!detail.startsWith(head)) return null;
   const before = takenOver === 0 ? '' : ` (${takenOver} in an earlier run)`;
   return `${items.succeeded} of ${items.size} items${before}, ${printable(detail.slice(head.length))}`;
-}
-
-/** Why what had succeeded is done once more. */
-function forgottenText(results: number): string {
-  const what = results === 1 ? 'a result was forgotten and is' : `${results} results were forgotten and are`;
-  return `${what} made anew`;
 }
 
 function namesText(graph: FlowGraph, steps: readonly number[]): string {

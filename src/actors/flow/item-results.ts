@@ -1,6 +1,6 @@
 /** The results of the items of a list, as JSON texts in their order: together no more than an input may have. */
 import type { StepRuns } from '../runs/index.ts';
-import type { FlowStore } from './flow-store.ts';
+import { AT_ONCE, askedOf, type FlowStore } from './flow-store.ts';
 import { forgotten, MAX_FILLED_LENGTH, tooLong } from './templates.ts';
 
 /** Where the results of the items of a list are. */
@@ -9,9 +9,6 @@ export interface ItemRuns {
   /** Null: the item did not succeed. */
   readonly runOf: (item: number) => string | null;
 }
-
-/** Runs of one question to the store. */
-const AT_ONCE = 1000;
 
 /** What did not succeed is `null`. Rejects with `input-invalid`: they are too much together, or one is forgotten. */
 export async function itemTexts(
@@ -49,12 +46,7 @@ async function textsOf(
   { store, steps }: { readonly store: FlowStore; readonly steps: StepRuns },
 ): Promise<ReadonlyMap<string, string | null>> {
   const found = new Map<string, string | null>();
-  const asked: string[] = [];
-  for (const run of runs) {
-    const live = steps.find(run);
-    if (live === null) asked.push(run);
-    else found.set(run, live.past?.result ?? null);
-  }
+  const asked = askedOf(runs, steps, (run, text) => found.set(run, text));
   if (asked.length === 0) return found;
   const texts = await store.results(asked, mostLength);
   for (const [at, text] of texts.entries()) found.set(asked[at]!, text);

@@ -7,7 +7,7 @@ import type { FlowGraph } from './flow-graph.ts';
 import { isStepOver, STEP_STATES, type StepEnd, type StepState, stepTransition } from './step-states.ts';
 
 /** The longest detail that is kept of a step, in UTF-16 code units: a sentence with its remedy. The whole is with its run, if it has one. */
-export const LONGEST_DETAIL = 300;
+const LONGEST_DETAIL = 300;
 
 /** What is kept of it; a mark says where it was cut. */
 export function cutDetail(detail: string): string {

@@ -52,7 +52,7 @@ export class RunsFigures {
     return this.#options.ready.isOpen;
   }
 
-  /** Of those, the ones that are to begin later. */
+  /** Of the unfinished, those that are to begin later. */
   get later(): number {
     return this.#options.later.depth;
   }

@@ -1,5 +1,6 @@
 import type { FlowDocument } from '../../../actors/control/index.ts';
 import { ColibriError, didYouMean } from '../../../actors/kernel/index.ts';
+import { forgottenText } from '../../../actors/views/forgotten-text.ts';
 import type { AgainBehind } from '../../../actors/views/run-view.ts';
 import type { Config, FlowSpec } from '../../config/config.ts';
 import { checkPositionals, usage } from '../args.ts';
@@ -132,8 +133,7 @@ interface RerunDocument {
 
 /** What runs again although it had succeeded: not to be looked for in a list that scripts take. */
 function forgottenLine({ step, results }: RerunDocument['forgotten'][number]): string {
-  const what = results === 1 ? 'a result was forgotten and is' : `${results} results were forgotten and are`;
-  return `${step}: ${what} made anew\n`;
+  return `${step}: ${forgottenText(results)}\n`;
 }
 
 function behindLine({ step, items, behind }: AgainBehind): string {

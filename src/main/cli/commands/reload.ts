@@ -1,6 +1,7 @@
 import { ColibriError, toErrorData } from '../../../actors/kernel/index.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { tasksText } from '../render/text.ts';
 
 interface Reloaded {
   readonly changed: boolean;
@@ -37,7 +38,7 @@ export const reloadCommand: Command = {
 };
 
 function reloadedText({ tasks, changes = [], more = 0 }: Reloaded): string {
-  if (changes.length === 0) return `nothing has changed, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}\n`;
+  if (changes.length === 0) return `nothing has changed, ${tasksText(tasks, 0)}\n`;
   return `taken up: ${changes.join(', ')}${more === 0 ? '' : ` and ${more} more`}\n`;
 }
 
