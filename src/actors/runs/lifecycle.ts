@@ -7,7 +7,7 @@ import { ColibriError, type ErrorData, withoutStack } from '../kernel/errors.ts'
 import type { RunEvent } from '../records.ts';
 import type { Journal } from './journal.ts';
 import type { LiveBytes } from './live-bytes.ts';
-import type { Run } from './run.ts';
+import type { Run, Writable } from './run.ts';
 import { type RunState, transition } from './run-states.ts';
 
 export interface LifecycleOptions {
@@ -17,6 +17,9 @@ export interface LifecycleOptions {
   /** The run of a step has begun, is over, or waits for its task to come back. */
   readonly onStep: (run: Run) => void;
 }
+
+/** What is told of a transition beside the state: made here, written once. */
+type EventPart = Writable<Partial<RunEvent>>;
 
 export class Lifecycle {
   readonly #clock: Clock;
@@ -119,7 +122,12 @@ export class Lifecycle {
     // A flow again stands for an instant long ago, and was asked for now.
     const dueAtMs = isAskedFor(run) ? Math.max(run.dueAtMs, run.createdAtMs) : run.dueAtMs;
     const lagMs = Math.max(0, now - dueAtMs);
-    this.#move(run, 'running', first ? { lagMs, ...this.#unsaidOf(run) } : undefined);
+    let more: EventPart | undefined;
+    if (first) {
+      more = this.#tellsCreation(run) ? {} : creationOf(run);
+      more.lagMs = lagMs;
+    }
+    this.#move(run, 'running', more);
     if (run.flow !== null) this.#onStep(run);
   }
 
@@ -163,7 +171,7 @@ export class Lifecycle {
     const { task, ownPast: past } = run;
     const { durationMs, result, error } = past;
     const now = this.#clock.wallMs();
-    const unsaid = run.attempt === 0 && run.noted ? this.#unsaidOf(run) : {};
+    const unsaid = run.attempt === 0 && run.noted && !this.#tellsCreation(run);
     if (state === 'failed' && run.state === 'running') this.#attemptOver(run, 'failed', now);
     if (run.state !== 'running') task.queued--;
     past.endedAtMs = now;
@@ -171,17 +179,17 @@ export class Lifecycle {
     past.progress = null;
     this.#bytes.leave(run, run.state === 'pending');
     this.#pass(run, state);
-    this.#journal.note(run, now, {
-      ...unsaid,
-      ...(run.mark === null ? {} : { mark: run.mark, ...fileOf(run) }),
-      ...(durationMs === null ? {} : { durationMs }),
-      ...(result === null ? {} : { result }),
-      ...(error === null ? {} : { error }),
-      ...(dead ? { dead: true as const } : {}),
-      ...(state === 'skipped' && isAskedFor(run) ? { asked: true as const } : {}),
-      ...(run.flow === null ? {} : { flow: run.flow }),
-      ...(run.scan ? scanEnd(run) : {}),
-    });
+    // Field by field: a spread of what may be there makes three objects for one, of each run.
+    const more: EventPart = unsaid ? creationOf(run) : {};
+    if (run.mark !== null) Object.assign(more, { mark: run.mark }, fileOf(run));
+    if (durationMs !== null) more.durationMs = durationMs;
+    if (result !== null) more.result = result;
+    if (error !== null) more.error = error;
+    if (dead) more.dead = true;
+    if (state === 'skipped' && isAskedFor(run)) more.asked = true;
+    if (run.flow !== null) more.flow = run.flow;
+    if (run.scan) Object.assign(more, scanEnd(run));
+    this.#journal.note(run, now, more);
     task.lastState = state;
     task.lastEndedAtMs = now;
     if (run.overlaps) {
@@ -195,7 +203,8 @@ export class Lifecycle {
   /** `error`: of its end, with the stack: who waits may be the author of the handler. */
   #answer(run: Run, error: ErrorData | null): void {
     if (run.waiters !== null) {
-      const ended = { ...run.view(), error };
+      const view = run.view();
+      const ended = view.error === error ? view : { ...view, error };
       const { waiters } = run;
       run.waiters = null;
       this.#journal.whenKept(run, () => {
@@ -204,11 +213,6 @@ export class Lifecycle {
     }
     run.admission?.fail(new ColibriError('cancelled', `${run.id} ended as ${run.state} before it had room`));
     run.admission = null;
-  }
-
-  /** Of a run that begins, or ends before it has: what `created` has not said. */
-  #unsaidOf(run: Run): Partial<RunEvent> {
-    return this.#tellsCreation(run) ? {} : creationOf(run);
   }
 
   /** What is kept of an attempt goes without the stack of its error: that is for the log, and goes there now. */
@@ -242,19 +246,17 @@ export function isExcused(error: ErrorData | null): boolean {
   return error?.code === 'thread-lost-by-another';
 }
 
-function creationOf(run: Run): Partial<RunEvent> {
+function creationOf(run: Run): EventPart {
   const { origin, createdAtMs, dueAtMs, mark, flow, note, adopts, effectiveInput: input } = run;
-  return {
-    origin,
-    createdAtMs,
-    ...(dueAtMs === createdAtMs ? {} : { dueAtMs }),
-    ...occurrenceOf(run),
-    ...(input === '{}' ? {} : { input }),
-    ...(mark === null ? {} : { mark }),
-    ...(flow === null ? {} : { flow }),
-    ...(note === null ? {} : { note }),
-    ...(adopts === null ? {} : { adopts }),
-  };
+  const event: EventPart = { origin, createdAtMs };
+  if (dueAtMs !== createdAtMs) event.dueAtMs = dueAtMs;
+  if (origin === 'schedule') event.occurrenceMs = dueAtMs;
+  if (input !== '{}') event.input = input;
+  if (mark !== null) event.mark = mark;
+  if (flow !== null) event.flow = flow;
+  if (note !== null) event.note = note;
+  if (adopts !== null) event.adopts = adopts;
+  return event;
 }
 
 /** Of the schedule; a run without one stands for no instant of it. */
