@@ -5,7 +5,14 @@ import { MemoryGovernor, threadsThatFit } from '../../src/main/memory/index.ts';
 
 const MB = 2 ** 20;
 
-function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode = true } = {}) {
+function rig({
+  rssMb = 25,
+  fileMb = 3,
+  budgetMb = 40,
+  maxThreads = 1,
+  running = 0,
+  runsUserCode = true,
+} = {}) {
   const clock = new TestClock();
   const state = {
     anon: (rssMb - fileMb) * MB,
@@ -25,7 +32,7 @@ function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode
   };
   const governor = new MemoryGovernor({
     clock,
-    budgetBytes: 40 * MB,
+    budgetBytes: budgetMb * MB,
     readMemory() {
       state.looks++;
       return { rss: state.anon + state.file, anon: state.anon, file: state.file };
@@ -72,11 +79,12 @@ function rig({ rssMb = 25, fileMb = 3, maxThreads = 1, running = 0, runsUserCode
 }
 
 test('pages of files go back when there are many, and are left alone when there are few', async () => {
-  const { clock, governor, state } = rig({ fileMb: 20 });
+  const { clock, governor, state } = rig({ rssMb: 36, fileMb: 20 });
   governor.start();
   assert.deepEqual(state.done, ['map-singly', 'release']);
   state.done.length = 0;
   state.active = 1;
+  state.anon = 26 * MB;
   await clock.advance(1000);
   assert.deepEqual(state.done, []);
   state.file = 9 * MB;
@@ -85,6 +93,21 @@ test('pages of files go back when there are many, and are left alone when there 
   assert.equal(governor.steps.release, 2);
   governor.stop();
   assert.equal(clock.timers, 0);
+});
+
+test('with room in the budget work keeps the pages of files that it needs; at rest they go back', async () => {
+  const { clock, governor, state } = rig({ rssMb: 20, fileMb: 3, budgetMb: 80 });
+  governor.start();
+  state.done.length = 0;
+  state.active = 1;
+  state.file = 14 * MB;
+  governor.threadStarts();
+  await clock.advance(5000);
+  assert.deepEqual(state.done, []);
+  state.active = 0;
+  await clock.advance(4000);
+  assert.ok(state.done.includes('release'));
+  governor.stop();
 });
 
 test('what the start left behind is collected when nothing ran for a while, then only what has grown', async () => {
@@ -152,12 +175,18 @@ test('while a cpu thread starts, what can be given back is, and pages of files a
     ['release', 'collect', 'collect threads'],
     'what the start has left is garbage',
   );
-  await clock.advance(100);
+  await clock.advance(20);
   state.done.length = 0;
-  state.file = 9 * MB;
   state.active = 1;
-  await clock.advance(100);
-  assert.deepEqual(state.done, ['release'], 'the thread has touched them');
+  for (let look = 0; look < 5; look++) {
+    state.file = 9 * MB;
+    await clock.advance(20);
+  }
+  assert.deepEqual(state.done, Array(5).fill('release'), 'the thread has touched them');
+  await clock.advance(400);
+  const { looks } = state;
+  await clock.advance(400);
+  assert.equal(state.looks - looks, 4, 'most of them is touched in the beginning');
   await clock.advance(2000);
   state.done.length = 0;
   state.heap += 5 * MB;

@@ -22,8 +22,8 @@ import { OptimiseDecision } from './optimise-decision.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { threadsThatFit } from './thread-room.ts';
 
-/** Between two looks: without work, with work, and near the budget. */
-const LOOK_MS = { idle: 1000, busy: 250, near: 100 } as const;
+/** Between two looks: without work, with work, near the budget, and while a thread that starts touches most. */
+const LOOK_MS = { idle: 1000, busy: 250, near: 100, touching: 20 } as const;
 /** Fewer resident pages of files than this are what is in use. */
 const FILE_PAGES_KEPT = 4 * 2 ** 20;
 /** The same near the budget: what is in use comes back at once, and costs faults. */
@@ -60,8 +60,11 @@ const NEAR_EVERY_MS = 2000;
 const NEAR_COLLECT_MS = 15_000;
 /** The same in the middle of work, where main's heap has grown much: less than a hundredth of main's time. */
 const BUSY_COLLECT_EVERY_MS = 2500;
-/** A cpu thread that starts touches some 15 MB of pages of files within so long. */
+/** So much does a process grow while a cpu thread starts: by 15 MB of pages of files, and the thread. */
+const STARTING_BYTES = 24 * 2 ** 20;
+/** It touches those pages within so long, most of them in the first part of it. */
 const STARTING_MS = 1000;
+const TOUCHING_MS = 400;
 /** There must have been room for so long before something is made larger. */
 const ROOM_MS = 10_000;
 
@@ -135,6 +138,8 @@ export class MemoryGovernor {
     if (!this.#running) return;
     const nowMono = this.#clock.monoMs();
     this.#activeMono = nowMono;
+    const { budgetBytes, readMemory } = this.#options;
+    if (readMemory().rss + STARTING_BYTES <= ROOM * budgetBytes) return;
     this.#startingMono = nowMono;
     this.#releasePages();
     if (nowMono - this.#collectedMono >= COLLECT_EVERY_MS && this.#hasGrown) {
@@ -142,7 +147,7 @@ export class MemoryGovernor {
       this.#options.hands.collectThreads();
     }
     this.#timer?.cancel();
-    this.#arm(LOOK_MS.near);
+    this.#arm(LOOK_MS.touching);
   }
 
   /** Idempotent. */
@@ -171,7 +176,8 @@ export class MemoryGovernor {
     else if (short) this.#collectBusily(nowMono);
     const quiet = this.#isQuiet(nowMono);
     // A process at rest that is too large is so at the next look as well.
-    if ((near && !quiet) || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
+    if (nowMono - this.#startingMono < TOUCHING_MS) this.#arm(LOOK_MS.touching);
+    else if ((near && !quiet) || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
     else this.#arm(quiet ? this.#idleMs() : LOOK_MS.busy);
   }
 
@@ -202,6 +208,8 @@ export class MemoryGovernor {
       return left;
     }
     if (memory.file <= this.#filePagesKept(memory, quiet)) return memory;
+    // With room, what work needs is left where it is.
+    if (!quiet && memory.rss <= ROOM * this.#options.budgetBytes) return memory;
     const starting = nowMono - this.#startingMono < STARTING_MS;
     if (!quiet && !starting && nowMono - this.#releasedMono < RELEASE_EVERY_MS) return memory;
     this.#releasePages();
