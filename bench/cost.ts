@@ -31,7 +31,7 @@ export async function benchCost({ quick }: { readonly quick: boolean }): Promise
     const small = new Map<string, number[]>();
     for (let turn = 0; turn < (quick ? TURNS.quick : TURNS.full); turn++) {
       const order = turn % 2 === 0 ? ([plain, small] as const) : ([small, plain] as const);
-      for (const kind of order) gather(kind, await ratesOf(bench, kind === small));
+      for (const kind of order) gather(kind, await ratesOf(bench, { quick, small: kind === small }));
     }
     rows.push(...costRows(bench, plain, small));
   }
@@ -65,13 +65,19 @@ function gather(into: Map<string, number[]>, rows: readonly BenchRow[]): void {
   }
 }
 
-async function ratesOf(bench: string, small: boolean): Promise<readonly BenchRow[]> {
+interface RatesOptions {
+  readonly quick: boolean;
+  /** With the flags and the governor. */
+  readonly small: boolean;
+}
+
+async function ratesOf(bench: string, { quick, small }: RatesOptions): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-cost-'));
   const file = join(folder, 'rows.json');
   try {
     const child = spawn(
       process.execPath,
-      [...(small ? RUNTIME_FLAGS : []), MAIN, bench, '--quick', '--json', file],
+      [...(small ? RUNTIME_FLAGS : []), MAIN, bench, ...(quick ? ['--quick'] : []), '--json', file],
       {
         env: { ...process.env, ...(small ? { [GOVERNED]: '1' } : {}) },
         stdio: ['ignore', 'ignore', 'inherit'],

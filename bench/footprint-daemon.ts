@@ -43,6 +43,11 @@ export function filesOf(target: Target): readonly string[] {
   return [process.execPath, ...programs.map((file) => join(DIST, file))];
 }
 
+interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
+}
+
 export class BuiltDaemon {
   readonly dir: string;
   readonly socketPath: string;
@@ -52,13 +57,15 @@ export class BuiltDaemon {
   readonly ownStartMs: number;
   readonly readyMono: number;
   readonly #child: ChildProcess;
+  readonly #config: ConfigFile;
   #control: ControlClient | null = null;
 
   private constructor(
     child: ChildProcess,
-    facts: Pick<BuiltDaemon, 'dir' | 'startMs' | 'ownStartMs' | 'readyMono'>,
+    facts: Pick<BuiltDaemon, 'dir' | 'startMs' | 'ownStartMs' | 'readyMono'> & ConfigFile,
   ) {
     this.#child = child;
+    this.#config = facts;
     this.dir = facts.dir;
     this.socketPath = join(facts.dir, 'state', 'control.sock');
     this.startMs = facts.startMs;
@@ -75,10 +82,8 @@ export class BuiltDaemon {
     mkdirSync(dir, { recursive: true });
     const file = join(dir, 'colibri.yaml');
     // YAML holds JSON.
-    writeFileSync(
-      file,
-      JSON.stringify({ state_dir: './state', metrics: { listen: '127.0.0.1:0' }, ...config }),
-    );
+    const text = JSON.stringify({ state_dir: './state', metrics: { listen: '127.0.0.1:0' }, ...config });
+    writeFileSync(file, text);
     const startMono = performance.now();
     const child = spawnTarget(target, file);
     try {
@@ -91,6 +96,8 @@ export class BuiltDaemon {
       }
       return new BuiltDaemon(child, {
         dir,
+        file,
+        text,
         readyMono,
         startMs: readyMono - startMono,
         ownStartMs: line.ready_ms,
@@ -99,6 +106,11 @@ export class BuiltDaemon {
       child.kill('SIGKILL');
       throw error;
     }
+  }
+
+  /** Writes its config anew, as at the start but for the comment at its head, which ends with a line break. */
+  writeConfig(comment: string): void {
+    writeFileSync(this.#config.file, comment + this.#config.text);
   }
 
   get pid(): number {

@@ -68,7 +68,8 @@ export async function everyScenario(options: ScenarioOptions): Promise<BoundedRo
     ]);
     await measured.loaded(ALL_BUSY, bounds, allBusy(jobs));
     await measured.drained();
-    await measured.reloaded(reloads, bounds);
+    await measured.reloaded(reloads, 'of nothing', bounds);
+    await measured.reloaded(reloads, 'of another text', bounds);
     await sleep(options.idleSeconds * 1000 + SETTLE_MS);
     await measured.phase('idle again', IDLE_AGAIN);
     return bounds;
@@ -210,10 +211,21 @@ class MeasuredDaemon {
     }
   }
 
-  /** As `colibri reload` asks for it, one after the other, and nothing has changed. */
-  async reloaded(count: number, bounds: ProcessBounds): Promise<void> {
+  /**
+   * As `colibri reload` asks for it, one after the other. Nothing has changed, or the file has been written anew with another
+   * comment, so that all of it is read and compared.
+   */
+  async reloaded(
+    count: number,
+    what: 'of nothing' | 'of another text',
+    bounds: ProcessBounds,
+  ): Promise<void> {
     const { daemon, name } = this.#options;
-    const reload = () => daemon.control.post('/reload', { timeoutMs: null });
+    let written = 0;
+    const reload = () => {
+      if (what === 'of another text') daemon.writeConfig(`# ${++written}\n`);
+      return daemon.control.post('/reload', { timeoutMs: null });
+    };
     try {
       await reload();
     } catch (error) {
@@ -227,9 +239,9 @@ class MeasuredDaemon {
       for (let done = 0; done < count; done++) await reload();
       eachMs = (performance.now() - startMono) / count;
     };
-    const what = `${count} reloads of nothing`;
-    await this.phase(what, bounds, Promise.all([all(), this.#pause()]));
-    this.rows.push(figureRow({ name: `${name}, ${what}: each`, unit: 'ms', value: eachMs }));
+    const phase = `${count} reloads ${what}`;
+    await this.phase(phase, bounds, Promise.all([all(), this.#pause()]));
+    this.rows.push(figureRow({ name: `${name}, ${phase}: each`, unit: 'ms', value: eachMs }));
   }
 
   #pause(share = 1): Promise<void> {

@@ -20,14 +20,14 @@ export interface FootprintOptions {
 
 /**
  * Cpu threads that the config asks for, and its budget. Within the default one the governor begins as many as fit; with
- * more room all of them run.
+ * more room, a round number above what they need, all of them run.
  */
 const FORCED: readonly Pick<LoadedConfig, 'threads' | 'budgetMb'>[] = [
   { threads: 1, budgetMb: null },
   { threads: 2, budgetMb: null },
   { threads: 4, budgetMb: null },
-  { threads: 2, budgetMb: 96 },
-  { threads: 4, budgetMb: 96 },
+  { threads: 2, budgetMb: 64 },
+  { threads: 4, budgetMb: 80 },
 ];
 
 export async function benchFootprint({ quick, target = 'both' }: FootprintOptions): Promise<BoundedRow[]> {
