@@ -27,10 +27,11 @@ import {
   ThreadName,
 } from '../actors/protocol.ts';
 import type { RuntimeView } from '../actors/views/runtime-view.ts';
-import type { Config, LoadedConfig } from './config/index.ts';
+import type { Config } from './config/index.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { Embedded } from './embedded.ts';
 import { type Recovered, recover } from './recovery.ts';
+import type { ReloadSource } from './reload.ts';
 import { lockStateDir, type StateDirLock } from './state-dir.ts';
 import { type Wiring, wireDaemon } from './wiring.ts';
 
@@ -58,8 +59,8 @@ export interface DaemonOptions {
   readonly createFlows?: (options: FlowsOptions) => Flows;
   /** How long before this process's clock began its launcher was started, ms. Default 0. */
   readonly launchMs?: number;
-  /** Reads the config anew, as at the start; without it there is nothing to reload. */
-  readonly loadConfig?: () => Promise<LoadedConfig>;
+  /** Where the config comes from, to read it anew; without it there is nothing to reload. */
+  readonly configSource?: ReloadSource;
   /** Something that cannot be mended from inside: the owner should stop the daemon. */
   readonly onFatal?: (error: ColibriError) => void;
 }
@@ -120,7 +121,7 @@ export class Daemon {
       createFlows: options.createFlows ?? null,
       log: (level, msg, fields) => this.log(level, msg, fields),
       view: () => this.view(),
-      loadConfig: options.loadConfig ?? null,
+      configSource: options.configSource ?? null,
       onFatal: (message, cause) => this.#fatal(message, cause),
       onRestarted: (thread) => void this.#reopen(thread),
     });

@@ -1,24 +1,41 @@
 /**
  * Reloading the config: reads the file anew and says what came of it. Bounds on runs at one time, priorities and the version
  * are taken up at once. Of anything else this version can take up a change at a start only, so that such a config is refused
- * as one that is wrong; in either case nothing has changed.
+ * as one that is wrong; in either case nothing has changed. A text that is known to say what is in use is not looked at
+ * again: tools that keep machines as they should be reload now and then, whether or not they have changed anything.
  */
+import { readFileSync, statSync } from 'node:fs';
 import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
 import type { ConfigProblem, LogRecord, ReloadReply } from '../actors/protocol.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
 import { configChanges, withBoundsOf } from './config-changes.ts';
 
+export interface ReloadSource {
+  /** What the file holds; null: that cannot be had, and `load` says why. */
+  readonly read: () => string | null;
+  /** Reads the config anew, as at the start. */
+  readonly load: () => Promise<LoadedConfig>;
+}
+
+/** A config in a file. `load` reads it, and says what is wrong with it. */
+export function sourceIn(file: string, load: ReloadSource['load']): ReloadSource {
+  return { load, read: () => bytesOf(file) };
+}
+
 export interface ReloaderOptions {
   /** In use at the start. */
   readonly config: Config;
   /** Null for a daemon that was made in code. */
-  readonly load: (() => Promise<LoadedConfig>) | null;
+  readonly source: ReloadSource | null;
   /** Takes up the bounds of a config that differs in nothing else. */
   readonly onBounds: (config: Config) => void;
   readonly log: (level: LogRecord['level'], msg: string, fields: LogRecord['fields']) => void;
   /** Collects what a reload leaves behind: some MB, of which the next ones must not make more. */
   readonly tidy: () => void;
 }
+
+/** Of a config file; a longer one is refused where it is loaded. */
+const MAX_BYTES = 2 ** 20;
 
 /** Changes that are named; of more, the number. */
 const NAMED = 10;
@@ -28,6 +45,8 @@ export class Reloader {
   #running: Promise<ReloadReply> | null = null;
   #ok = true;
   #config: Config;
+  /** That says what the config in use does, as far as it is known and nothing else counts: at most 1 MiB. */
+  #text: string | null = null;
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
@@ -51,32 +70,47 @@ export class Reloader {
   reload(): Promise<ReloadReply> {
     this.#running ??= this.#reload().finally(() => {
       this.#running = null;
-      // In a turn of its own: the answer goes first, and what came meanwhile.
-      setImmediate(this.#options.tidy);
     });
     return this.#running;
   }
 
   async #reload(): Promise<ReloadReply> {
-    const { load, log } = this.#options;
-    if (load === null) {
+    const { source, log } = this.#options;
+    if (source === null) {
       throw new ColibriError('usage', 'expected a daemon with a config file, got one that was made in code');
     }
     let reply: ReloadReply;
     try {
-      reply = this.#compare((await load()).config);
+      const text = source.read();
+      const { version, tasks } = this.#config;
+      if (text !== null && text === this.#text)
+        reply = { outcome: 'unchanged', version, tasks: tasks.length };
+      else reply = await this.#load(source, text);
     } catch (error) {
-      const problems = problemsOf(error);
-      if (problems === null) {
-        this.#ok = false;
-        log('error', 'reload failed', { error: toErrorData(error, 'internal').message });
-        throw error;
-      }
-      reply = { outcome: 'invalid', problems };
+      this.#ok = false;
+      log('error', 'reload failed', { error: toErrorData(error, 'internal').message });
+      throw error;
     }
     this.#ok = reply.outcome === 'unchanged' || reply.outcome === 'taken-up';
     this.#tell(reply);
     return reply;
+  }
+
+  async #load(source: ReloadSource, text: string | null): Promise<ReloadReply> {
+    try {
+      const { config, selfContained } = await source.load();
+      const reply = this.#compare(config);
+      // Somebody may have written it in between.
+      if (reply.outcome !== 'differs') this.#text = selfContained && source.read() === text ? text : null;
+      return reply;
+    } catch (error) {
+      const problems = problemsOf(error);
+      if (problems === null) throw error;
+      return { outcome: 'invalid', problems };
+    } finally {
+      // In a turn of its own: the answer goes first, and what came meanwhile.
+      setImmediate(this.#options.tidy);
+    }
   }
 
   #compare(fresh: Config): ReloadReply {
@@ -122,4 +156,14 @@ function problemsOf(error: unknown): readonly ConfigProblem[] | null {
   if (typeof error !== 'object' || error === null || !('problems' in error)) return null;
   const { problems } = error;
   return Array.isArray(problems) && problems.length > 0 ? (problems as readonly ConfigProblem[]) : null;
+}
+
+/** A character each; null where it is no file that a config may be. */
+function bytesOf(file: string): string | null {
+  try {
+    const stat = statSync(file);
+    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(file, 'latin1') : null;
+  } catch {
+    return null;
+  }
 }

@@ -7,6 +7,7 @@ import type { Config, LoadedConfig, Problem } from './config/index.ts';
 import { Daemon } from './daemon.ts';
 import type { EarlyStart } from './early-start.ts';
 import { endProcessAtOnce } from './end-process.ts';
+import { sourceIn } from './reload.ts';
 
 export interface RunDaemonOptions {
   readonly config: Config;
@@ -38,7 +39,7 @@ export async function runDaemon(options: RunDaemonOptions): Promise<number> {
     pretty: options.pretty,
     colours: options.colours,
     early: options.early,
-    loadConfig: options.loadConfig,
+    configSource: sourceIn(options.config.file ?? '', options.loadConfig),
     launchMs: options.launchMs,
     ...(flows === null ? {} : { createFlows: (parts) => new flows.Flows(parts) }),
     onFatal: (error) => {

@@ -24,7 +24,7 @@ import {
 import { occurrenceId, Runs, runsActor, runsByteLimits } from '../actors/runs/index.ts';
 import type { RuntimeView } from '../actors/views/runtime-view.ts';
 import type { Pool } from '../workers/index.ts';
-import type { Config, LoadedConfig } from './config/index.ts';
+import type { Config } from './config/index.ts';
 import { createFlows } from './create-flows.ts';
 import { createGovernor } from './create-governor.ts';
 import type { EarlyStart } from './early-start.ts';
@@ -32,7 +32,7 @@ import type { Embedded } from './embedded.ts';
 import type { MemoryGovernor } from './memory/index.ts';
 import { PLACEMENT } from './placement.ts';
 import { createPools, type Pools } from './pools.ts';
-import { Reloader } from './reload.ts';
+import { Reloader, type ReloadSource } from './reload.ts';
 import { Router } from './router.ts';
 import { flowTask, runsTask } from './runs-tasks.ts';
 import { RuntimeReport } from './runtime-report.ts';
@@ -56,7 +56,7 @@ export interface WiringOptions {
   readonly createFlows?: ((options: FlowsOptions) => Flows) | null;
   readonly log: (level: LogRecord['level'], msg: string, fields?: LogRecord['fields']) => void;
   readonly view: () => RuntimeView;
-  readonly loadConfig: (() => Promise<LoadedConfig>) | null;
+  readonly configSource: ReloadSource | null;
   /** Something that cannot be mended from inside. */
   readonly onFatal: (message: string, cause: unknown) => void;
   /** A thread is there again after a loss: what was told to the last one has to be told again. */
@@ -190,7 +190,7 @@ export function wireDaemon(options: WiringOptions): Wiring {
   const tidy = early === null ? () => {} : () => collector.collect();
   const reloader = new Reloader({
     config,
-    load: options.loadConfig,
+    source: options.configSource,
     onBounds(fresh) {
       const { concurrency, groups, queues, tasks } = fresh;
       runs.rebound({ concurrency, groups, ageingMs: queues.ready.ageingMs }, tasks.map(runsTask));

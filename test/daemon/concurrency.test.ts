@@ -39,7 +39,11 @@ test('bounds of a group and of keys hold in a daemon, are shown, and are taken u
   const file = join(dir, 'c.yaml');
   writeFileSync(file, text('{ concurrency: 2 }'));
   const read = () => loadConfigFile({ file, env: {}, nowMs: Date.now() });
-  const daemon = new Daemon({ config: (await read()).config, version: 'test', loadConfig: read });
+  const daemon = new Daemon({
+    config: (await read()).config,
+    version: 'test',
+    configSource: { read: () => null, load: read },
+  });
   t.after(() => daemon.stop());
   await daemon.start();
   const socket = join(dir, 'state', 'control.sock');

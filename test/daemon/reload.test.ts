@@ -9,7 +9,7 @@ import type { Config, LoadedConfig } from '../../src/main/config/index.ts';
 import { configChanges } from '../../src/main/config-changes.ts';
 import { loadConfigFile } from '../../src/main/config-part.ts';
 import { Daemon } from '../../src/main/daemon.ts';
-import { Reloader } from '../../src/main/reload.ts';
+import { Reloader, sourceIn } from '../../src/main/reload.ts';
 import { load } from '../config/config-fixtures.ts';
 import { http } from '../control/fixtures.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -83,13 +83,15 @@ interface Rig {
   /** What was taken up. */
   readonly bounds: Config[];
   next: () => Promise<LoadedConfig>;
+  /** Of the file. */
+  text: string | null;
 }
 
 async function rig(): Promise<Rig> {
   const made: Rig = {
     reloader: new Reloader({
       config: await config(BASE),
-      load: () => made.next(),
+      source: { read: () => made.text, load: () => made.next() },
       onBounds: (fresh) => made.bounds.push(fresh),
       log: (level, msg, fields) => made.lines.push([level, msg, fields]),
       tidy: () => {},
@@ -97,6 +99,7 @@ async function rig(): Promise<Rig> {
     lines: [],
     bounds: [],
     next: () => load(BASE),
+    text: null,
   };
   return made;
 }
@@ -202,10 +205,71 @@ test('callers at one time share one reload', async () => {
   assert.equal(loads, 2);
 });
 
+test('a text that is known to say what is in use is not looked at again, whatever came in between', async () => {
+  const made = await rig();
+  let loads = 0;
+  const reloadOf = async (text: string) => {
+    made.text = text;
+    made.next = () => {
+      loads++;
+      return load(text);
+    };
+    const before = loads;
+    const { outcome } = await made.reloader.reload();
+    return [outcome, loads - before];
+  };
+  const other = BASE.replace('version: v1', 'version: v2');
+  assert.deepEqual(await reloadOf(BASE), ['unchanged', 1], 'the first one finds it out');
+  assert.deepEqual(await reloadOf(BASE), ['unchanged', 0]);
+  assert.deepEqual(await reloadOf(`# a comment\n${BASE}`), ['unchanged', 1]);
+  assert.deepEqual(await reloadOf(BASE), ['unchanged', 1], 'only the last one is known');
+  assert.deepEqual(await reloadOf('bogus: 1'), ['invalid', 1]);
+  assert.equal(made.reloader.ok, false);
+  assert.deepEqual(await reloadOf(BASE), ['unchanged', 0]);
+  assert.equal(made.reloader.ok, true);
+  assert.deepEqual(await reloadOf(BASE.replace('name: b', 'name: c')), ['differs', 1]);
+  assert.deepEqual(await reloadOf(BASE), ['unchanged', 0]);
+  assert.deepEqual(await reloadOf(other), ['taken-up', 1]);
+  assert.deepEqual(await reloadOf(other), ['unchanged', 0]);
+  assert.deepEqual(await reloadOf(BASE), ['taken-up', 1]);
+});
+
+test('a file that is written while it is loaded is looked at again', async () => {
+  const made = await rig();
+  let loads = 0;
+  made.text = BASE;
+  made.next = () => {
+    loads++;
+    made.text = `# ${loads}\n${BASE}`;
+    return load(BASE);
+  };
+  await made.reloader.reload();
+  made.next = () => {
+    loads++;
+    return load(BASE);
+  };
+  made.text = BASE;
+  await made.reloader.reload();
+  await made.reloader.reload();
+  assert.equal(loads, 2);
+});
+
+test('a config with globs is looked at each time: modules come and go beside it', async () => {
+  const made = await rig();
+  made.text = BASE;
+  made.next = async () => ({ ...(await load(BASE)), selfContained: false });
+  for (const _time of [1, 2]) assert.equal((await made.reloader.reload()).outcome, 'unchanged');
+  made.next = () => load(BASE.replace('name: b', 'name: c'));
+  assert.equal((await made.reloader.reload()).outcome, 'differs');
+  const loaded = await load(`handlers: ['./none/*.js']\n${BASE}`);
+  assert.equal(loaded.selfContained, false);
+  assert.equal((await load(BASE)).selfContained, true);
+});
+
 test('a daemon that was made in code has nothing to reload', async () => {
   const reloader = new Reloader({
     config: await config(BASE),
-    load: null,
+    source: null,
     onBounds: () => {},
     log: () => {},
     tidy: () => {},
@@ -227,19 +291,21 @@ test('a running daemon: the file is read anew, nothing of 50 reloads stays, and 
   const daemon = new Daemon({
     config: (await read()).config,
     version: 'test',
-    async loadConfig() {
+    configSource: sourceIn(file, async () => {
       const loaded = await read();
       seen.push(new WeakRef(loaded.config));
       return loaded;
-    },
+    }),
   });
   t.after(() => daemon.stop());
   await daemon.start();
   const socket = join(dir, 'state', 'control.sock');
   const reload = () => http(socket, 'POST', '/reload');
   const unchanged = { status: 200, document: { changed: false, config_version: null, tasks: 60 } };
+  let written = 0;
   const heapAfter = async (times: number) => {
     for (let count = 0; count < times; count++) {
+      writeFileSync(file, `${text}# ${++written}\n`);
       const { status, document } = await reload();
       assert.deepEqual({ status, document }, unchanged);
     }

@@ -33,7 +33,7 @@ test('a run at the end of a gap says which local time it stands for; the others 
     view: () => {
       throw new Error('expected no view to be asked for');
     },
-    loadConfig: null,
+    configSource: null,
     onFatal: (message) => assert.fail(message),
     onRestarted: () => {},
   });

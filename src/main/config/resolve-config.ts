@@ -30,6 +30,8 @@ import { withRemedy } from './with-remedy.ts';
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly Problem[];
+  /** The same text always means the same: it has no globs, whose modules come and go. */
+  readonly selfContained: boolean;
 }
 
 const MB = 1024 * 1024;
@@ -62,10 +64,11 @@ export function resolveTree(tree: RawObject, problems: ProblemList, options: Res
     if (problem.missing !== true) removeAt(tree, problem.path);
   }
   const scope = new ResolveScope(options, problems, tree);
-  const config = toConfig(withDefaults(configSchema, tree) as RawConfig, scope);
+  const raw = withDefaults(configSchema, tree) as RawConfig;
+  const config = toConfig(raw, scope);
   problems.throwIfAny();
   warnOfSchedules(config, scope);
-  return { config, warnings: problems.warnings };
+  return { config, warnings: problems.warnings, selfContained: raw.handlers.length === 0 };
 }
 
 /** Only of a config without problems: then its tasks and flows are those that were written, one by one. */

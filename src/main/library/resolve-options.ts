@@ -79,7 +79,7 @@ export function resolveOptions(options: WrittenOptions): LoadedConfig {
     throw new ConfigInvalid([...own, ...error.problems.map(spelled)], error.warnings.map(spelled));
   }
   if (own.length > 0) throw new ConfigInvalid(own);
-  return { config: loaded.config, warnings: loaded.warnings.filter(isOfSubject).map(spelled) };
+  return { ...loaded, warnings: loaded.warnings.filter(isOfSubject).map(spelled) };
 }
 
 function placed(message: string, subject: Subject | null, place: string): string {
