@@ -1,7 +1,7 @@
 /**
  * What small memory costs in throughput: `runs`, `hash` and `compress` each in a process with the flags and the governor
  * of a daemon, and in one with neither, in turn. The budget is out of reach, so that what is measured is the price of
- * being small and not that of being short of memory.
+ * the flags and of being looked after, with compilers on, and not that of being short of memory.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

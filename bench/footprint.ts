@@ -20,7 +20,7 @@ export interface FootprintOptions {
 
 /**
  * Cpu threads that the config asks for, and its budget. Within the default one the governor begins as many as fit; with
- * more room, a round number above what they need, all of them run.
+ * more room, as little as lets all of them run, that many do: `busy` says of how many slots.
  */
 const FORCED: readonly Pick<LoadedConfig, 'threads' | 'budgetMb'>[] = [
   { threads: 1, budgetMb: null },

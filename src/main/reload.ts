@@ -5,21 +5,31 @@
  * again: tools that keep machines as they should be reload now and then, whether or not they have changed anything.
  */
 import { readFileSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { ColibriError, toErrorData } from '../actors/kernel/index.ts';
 import type { ConfigProblem, LogRecord, ReloadReply } from '../actors/protocol.ts';
 import type { Config, LoadedConfig } from './config/index.ts';
+import { MAX_CONFIG_BYTES } from './config-bytes.ts';
 import { configChanges, withBoundsOf } from './config-changes.ts';
 
 export interface ReloadSource {
-  /** What the file holds; null: that cannot be had, and `load` says why. */
-  readonly read: () => string | null;
+  /** Null: the file cannot be read, and `load` says why. */
+  readonly look: () => ConfigSight | null;
   /** Reads the config anew, as at the start. */
   readonly load: () => Promise<LoadedConfig>;
 }
 
+/** A file as it is now. */
+export interface ConfigSight {
+  /** All that decides what a config says that stands for itself: the bytes of the file and the number of cores. */
+  readonly text: string;
+  /** Another one whenever it was written. */
+  readonly writtenMs: number;
+}
+
 /** A config in a file. `load` reads it, and says what is wrong with it. */
 export function sourceIn(file: string, load: ReloadSource['load']): ReloadSource {
-  return { load, read: () => bytesOf(file) };
+  return { load, look: () => lookAt(file) };
 }
 
 export interface ReloaderOptions {
@@ -34,9 +44,6 @@ export interface ReloaderOptions {
   readonly tidy: () => void;
 }
 
-/** Of a config file; a longer one is refused where it is loaded. */
-const MAX_BYTES = 2 ** 20;
-
 /** Changes that are named; of more, the number. */
 const NAMED = 10;
 
@@ -45,7 +52,7 @@ export class Reloader {
   #running: Promise<ReloadReply> | null = null;
   #ok = true;
   #config: Config;
-  /** That says what the config in use does, as far as it is known and nothing else counts: at most 1 MiB. */
+  /** Of the file when it was last found to say what is in use; null: not known, or not by its text alone. At most 1 MiB. */
   #text: string | null = null;
 
   constructor(options: ReloaderOptions) {
@@ -81,11 +88,11 @@ export class Reloader {
     }
     let reply: ReloadReply;
     try {
-      const text = source.read();
+      const sight = source.look();
       const { version, tasks } = this.#config;
-      if (text !== null && text === this.#text)
-        reply = { outcome: 'unchanged', version, tasks: tasks.length };
-      else reply = await this.#load(source, text);
+      const isKnown = sight !== null && sight.text === this.#text;
+      if (isKnown) reply = { outcome: 'unchanged', version, tasks: tasks.length };
+      else reply = await this.#load(source, sight);
     } catch (error) {
       this.#ok = false;
       log('error', 'reload failed', { error: toErrorData(error, 'internal').message });
@@ -96,12 +103,15 @@ export class Reloader {
     return reply;
   }
 
-  async #load(source: ReloadSource, text: string | null): Promise<ReloadReply> {
+  async #load(source: ReloadSource, sight: ConfigSight | null): Promise<ReloadReply> {
     try {
       const { config, selfContained } = await source.load();
       const reply = this.#compare(config);
-      // Somebody may have written it in between.
-      if (reply.outcome !== 'differs') this.#text = selfContained && source.read() === text ? text : null;
+      if (reply.outcome !== 'differs') {
+        // Somebody may have written it in between, even twice.
+        const isSame = sight !== null && source.look()?.writtenMs === sight.writtenMs;
+        this.#text = isSame && selfContained ? sight.text : null;
+      }
       return reply;
     } catch (error) {
       const problems = problemsOf(error);
@@ -158,11 +168,12 @@ function problemsOf(error: unknown): readonly ConfigProblem[] | null {
   return Array.isArray(problems) && problems.length > 0 ? (problems as readonly ConfigProblem[]) : null;
 }
 
-/** A character each; null where it is no file that a config may be. */
-function bytesOf(file: string): string | null {
+function lookAt(file: string): ConfigSight | null {
   try {
     const stat = statSync(file);
-    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(file, 'latin1') : null;
+    if (!stat.isFile() || stat.size > MAX_CONFIG_BYTES) return null;
+    const bytes = readFileSync(file, 'latin1');
+    return { text: `${availableParallelism()} ${bytes}`, writtenMs: stat.ctimeMs };
   } catch {
     return null;
   }

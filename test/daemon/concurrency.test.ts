@@ -42,7 +42,7 @@ test('bounds of a group and of keys hold in a daemon, are shown, and are taken u
   const daemon = new Daemon({
     config: (await read()).config,
     version: 'test',
-    configSource: { read: () => null, load: read },
+    configSource: { look: () => null, load: read },
   });
   t.after(() => daemon.stop());
   await daemon.start();

@@ -206,6 +206,50 @@ test('while a cpu thread starts, what can be given back is, and pages of files a
   assert.equal(clock.timers, 0, 'after the stop it looks no more');
 });
 
+test('several threads that start at once are looked at as one is; where thread follows thread, pages go ten times a second at most', async () => {
+  const { clock, governor, state } = rig({ rssMb: 25, fileMb: 3, budgetMb: 80 });
+  governor.start();
+  state.done.length = 0;
+  state.active = 4;
+  for (let thread = 0; thread < 4; thread++) governor.threadStarts();
+  assert.equal(state.done.length, 0, 'there is plenty of room for each of them');
+  state.anon = 60 * MB;
+  state.file = 15 * MB;
+  await clock.advance(20);
+  assert.ok(state.done.includes('release'), 'for all of them there is not');
+  let releases = 0;
+  for (let step = 0; step < 1000; step++) {
+    if (step % 5 === 0) governor.threadStarts();
+    state.done.length = 0;
+    state.file = 15 * MB;
+    await clock.advance(20);
+    releases += state.done.filter((done) => done === 'release').length;
+  }
+  assert.ok(releases <= 400, `${releases} releases in 20 s`);
+  governor.stop();
+});
+
+test('what cannot be read is no room: a thread that starts is made room for', async () => {
+  const { governor, state } = rig({ rssMb: 0, fileMb: 0 });
+  governor.start();
+  state.done.length = 0;
+  governor.threadStarts();
+  assert.ok(state.done.includes('release'));
+  governor.stop();
+});
+
+test('compilers are switched once a thread has begun to start, not while it does', async () => {
+  const { clock, governor, state } = rig();
+  governor.start();
+  await clock.advance(50);
+  governor.threadStarts();
+  await clock.advance(90);
+  assert.deepEqual(state.switches, []);
+  await clock.advance(30);
+  assert.deepEqual(state.switches, ['optimise']);
+  governor.stop();
+});
+
 test('when cpu threads have ended, what main held of them is collected soon, once', async () => {
   const { clock, governor, state } = rig();
   governor.start();

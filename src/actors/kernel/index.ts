@@ -37,7 +37,9 @@ export {
   toErrorData,
   withoutStack,
 } from './errors.ts';
+export { type Ffi, loadFfi, nativeFunction } from './ffi.ts';
 export { fnv1a } from './fnv.ts';
+export { HugePages, hugePages } from './huge-pages.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { setLimit } from './limit-timer.ts';
 export { LinkedHashMap } from './linked-hash-map.ts';

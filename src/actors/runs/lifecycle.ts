@@ -18,7 +18,7 @@ export interface LifecycleOptions {
   readonly onStep: (run: Run) => void;
 }
 
-/** What is told of a transition beside the state: made here, written once. */
+/** What is told of a transition beside the state: filled here, and only read after that. */
 type EventPart = Writable<Partial<RunEvent>>;
 
 export class Lifecycle {
@@ -259,11 +259,6 @@ function creationOf(run: Run): EventPart {
   return event;
 }
 
-/** Of the schedule; a run without one stands for no instant of it. */
-function occurrenceOf({ origin, dueAtMs }: Run): { readonly occurrenceMs?: number } {
-  return origin === 'schedule' ? { occurrenceMs: dueAtMs } : {};
-}
-
 /** By a user, who has its id and counts on it. */
 function isAskedFor({ origin }: Run): boolean {
   return origin === 'manual' || origin === 'replay';
@@ -275,11 +270,14 @@ function fileOf(run: Run): { readonly file?: string } {
 }
 
 /** A scan is noted only at its end. One that found nothing new, or that another scan made needless, is quiet. */
-function scanEnd(run: Run): Partial<RunEvent> {
+function scanEnd(run: Run): EventPart {
   const { result } = run.ownPast;
   const found = result === null ? null : (JSON.parse(result) as { accepted?: number; skipped?: number });
   const nothing = run.state === 'skipped' || (run.state === 'success' && found?.accepted === 0);
   const quiet = nothing && !run.noted;
-  const { origin, createdAtMs } = run;
-  return { origin, createdAtMs, ...occurrenceOf(run), ...(quiet ? { quiet: true } : {}) };
+  const { origin, createdAtMs, dueAtMs } = run;
+  const event: EventPart = { origin, createdAtMs };
+  if (origin === 'schedule') event.occurrenceMs = dueAtMs;
+  if (quiet) event.quiet = true;
+  return event;
 }

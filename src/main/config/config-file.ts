@@ -1,7 +1,7 @@
 /** Finding the config file and reading its text, with a bound on its size. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { MAX_FILE_BYTES } from './yaml-text.ts';
+import { MAX_CONFIG_BYTES } from '../config-bytes.ts';
 
 /** Where the config is looked for when none is named. Null when there is none. */
 export function findConfigFile(cwd: string): string | null {
@@ -27,8 +27,8 @@ export function readConfigFile(file: string): { readonly text: string } | { read
     handle = openSync(file, 'r');
     const stat = fstatSync(handle);
     if (stat.isDirectory()) return { problem: 'expected a file, got a folder' };
-    if (stat.size > MAX_FILE_BYTES) return { problem: tooLong(`${stat.size} bytes`) };
-    return decode(readAtMost(handle, stat.isFile() ? stat.size + 1 : MAX_FILE_BYTES + 1));
+    if (stat.size > MAX_CONFIG_BYTES) return { problem: tooLong(`${stat.size} bytes`) };
+    return decode(readAtMost(handle, stat.isFile() ? stat.size + 1 : MAX_CONFIG_BYTES + 1));
   } catch (error) {
     return { problem: unreadable(error) };
   } finally {
@@ -44,16 +44,16 @@ export function unreadable(error: unknown): string {
 
 /** The text itself may come from elsewhere; the bound holds for it too. */
 export function checkTextSize(text: string): string | null {
-  if (text.length <= MAX_FILE_BYTES / 4) return null;
-  const bytes = text.length > MAX_FILE_BYTES ? text.length : Buffer.byteLength(text);
-  return bytes > MAX_FILE_BYTES ? tooLong(`${bytes} bytes`) : null;
+  if (text.length <= MAX_CONFIG_BYTES / 4) return null;
+  const bytes = text.length > MAX_CONFIG_BYTES ? text.length : Buffer.byteLength(text);
+  return bytes > MAX_CONFIG_BYTES ? tooLong(`${bytes} bytes`) : null;
 }
 
 /** A file may grow under the reader and a pipe has no size: the bound is on what is read. */
 function readAtMost(handle: number, firstRead: number): Buffer {
   const chunks: Buffer[] = [];
   let total = 0;
-  while (total <= MAX_FILE_BYTES) {
+  while (total <= MAX_CONFIG_BYTES) {
     const chunk = Buffer.allocUnsafe(total === 0 ? firstRead : 65_536);
     const read = readSync(handle, chunk, 0, chunk.length, null);
     if (read === 0) break;
@@ -64,7 +64,7 @@ function readAtMost(handle: number, firstRead: number): Buffer {
 }
 
 function decode(bytes: Buffer): { readonly text: string } | { readonly problem: string } {
-  if (bytes.length > MAX_FILE_BYTES) return { problem: tooLong(`more than ${MAX_FILE_BYTES} bytes`) };
+  if (bytes.length > MAX_CONFIG_BYTES) return { problem: tooLong(`more than ${MAX_CONFIG_BYTES} bytes`) };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
@@ -73,5 +73,5 @@ function decode(bytes: Buffer): { readonly text: string } | { readonly problem: 
 }
 
 function tooLong(got: string): string {
-  return `expected a config of at most ${MAX_FILE_BYTES} bytes (1 MiB), got ${got}; is it the right file?`;
+  return `expected a config of at most ${MAX_CONFIG_BYTES} bytes (1 MiB), got ${got}; is it the right file?`;
 }

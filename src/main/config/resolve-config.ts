@@ -30,7 +30,7 @@ import { withRemedy } from './with-remedy.ts';
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly Problem[];
-  /** The same text always means the same: it has no globs, whose modules come and go. */
+  /** The same text means the same on the same machine: it has no `handlers`, whose modules come and go. */
   readonly selfContained: boolean;
 }
 

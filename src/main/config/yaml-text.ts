@@ -13,9 +13,6 @@ import { putKey, type RawObject } from './raw-tree.ts';
 
 type Yaml = typeof import('yaml');
 
-/** The longest config file, in bytes. 10,000 tasks fit. */
-export const MAX_FILE_BYTES = 1024 * 1024;
-
 /** Levels of nesting; the config's own schema needs fewer than ten. */
 const MAX_NESTING = 48;
 

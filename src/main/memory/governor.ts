@@ -7,7 +7,7 @@
  *                 └─ still near the budget ─▶ collect at once ─▶ fewer cpu threads, small batches ─▶ … ─▶ back
  *
  * A cpu thread is only begun where there is room for it, so that it need not be given up a moment later. While one starts,
- * what can be given back is: its own memory comes at the end of that.
+ * what can be given back is, unless there is plenty of room: its own memory comes at the end of that.
  *
  * It collects the garbage of main alone. Other threads collect their own in their own time (`Tidier`), in the middle of work
  * only while they are told that memory is short, and tell of it; near the budget they are asked to.
@@ -20,7 +20,7 @@ import type { MemoryStep } from '../../actors/views/runtime-view.ts';
 import type { GovernorOptions } from './governor-options.ts';
 import { OptimiseDecision } from './optimise-decision.ts';
 import type { ProcessMemory } from './process-memory.ts';
-import { threadsThatFit } from './thread-room.ts';
+import { THREAD_BYTES, threadsThatFit } from './thread-room.ts';
 
 /** Between two looks: without work, with work, near the budget, and while a thread that starts touches most. */
 const LOOK_MS = { idle: 1000, busy: 250, near: 100, touching: 20 } as const;
@@ -54,17 +54,21 @@ const FIRST_COLLECT_EVERY_MS = 90_000;
 /** Shares of the budget: above the first it is near, below the second there is room again. */
 const NEAR = 0.95;
 const ROOM = 0.8;
+/** Below this one, pages of files that work needs are left to it. Lower, so that they are not taken for a lack of room. */
+const PLENTY = 0.7;
 /** Between two steps near the budget, so that each can show what it does. */
 const NEAR_EVERY_MS = 2000;
 /** Between two collections near the budget: each stops main for some 30 ms, and the other threads as long. */
 const NEAR_COLLECT_MS = 15_000;
 /** The same in the middle of work, where main's heap has grown much: less than a hundredth of main's time. */
 const BUSY_COLLECT_EVERY_MS = 2500;
-/** So much does a process grow while a cpu thread starts: by 15 MB of pages of files, and the thread. */
-const STARTING_BYTES = 24 * 2 ** 20;
-/** It touches those pages within so long, most of them in the first part of it. */
+/** So much does a process grow while a cpu thread starts: by pages of files, and the thread. */
+const STARTING_BYTES = 15 * 2 ** 20 + THREAD_BYTES;
+/** It touches those pages within so long. */
 const STARTING_MS = 1000;
+/** Most of them within so long, on a slow machine as well; where thread follows thread, only those of one now and then. */
 const TOUCHING_MS = 400;
+const TOUCHING_EVERY_MS = 2000;
 /** There must have been room for so long before something is made larger. */
 const ROOM_MS = 10_000;
 
@@ -91,6 +95,8 @@ export class MemoryGovernor {
   #roomSinceMono: number | null = null;
   /** When a cpu thread last began to start. */
   #startingMono = Number.NEGATIVE_INFINITY;
+  /** When it last did so after a while without. */
+  #touchingMono = Number.NEGATIVE_INFINITY;
   #runningSeen = 0;
   #endedSeen = 0;
   /** Cpu threads, since the last collection of main. */
@@ -132,22 +138,25 @@ export class MemoryGovernor {
   }
 
   /**
-   * A cpu thread begins to start: on another core, so that a collection now holds up nothing that waits for the thread.
+   * A cpu thread begins to start: on another core, so that a collection now holds up nothing that waits for the thread. Where
+   * there is plenty of room for it, it is only looked at.
    */
   threadStarts(): void {
     if (!this.#running) return;
     const nowMono = this.#clock.monoMs();
     this.#activeMono = nowMono;
-    const { budgetBytes, readMemory } = this.#options;
-    if (readMemory().rss + STARTING_BYTES <= ROOM * budgetBytes) return;
     this.#startingMono = nowMono;
+    if (nowMono - this.#touchingMono >= TOUCHING_EVERY_MS) this.#touchingMono = nowMono;
+    this.#timer?.cancel();
+    this.#arm(nowMono - this.#touchingMono < TOUCHING_MS ? LOOK_MS.touching : LOOK_MS.near);
+    const { budgetBytes, readMemory } = this.#options;
+    const { rss } = readMemory();
+    if (rss > 0 && rss + STARTING_BYTES <= PLENTY * budgetBytes) return;
     this.#releasePages();
     if (nowMono - this.#collectedMono >= COLLECT_EVERY_MS && this.#hasGrown) {
       this.#collect(nowMono);
       this.#options.hands.collectThreads();
     }
-    this.#timer?.cancel();
-    this.#arm(LOOK_MS.touching);
   }
 
   /** Idempotent. */
@@ -162,7 +171,8 @@ export class MemoryGovernor {
     if (this.#hasWorked()) this.#activeMono = nowMono;
     if (cpu.running < this.#runningSeen) this.#threadsEnded = true;
     this.#runningSeen = cpu.running;
-    this.#optimise?.look(nowMono);
+    // Code caches are good for the flags with which a thread begins.
+    if (nowMono - this.#startingMono >= LOOK_MS.near) this.#optimise?.look(nowMono);
     const memory = this.#giveBack(nowMono);
     // Not known just now: nothing is made larger or smaller.
     if (memory.rss === 0) return this.#arm(LOOK_MS.idle);
@@ -176,7 +186,7 @@ export class MemoryGovernor {
     else if (short) this.#collectBusily(nowMono);
     const quiet = this.#isQuiet(nowMono);
     // A process at rest that is too large is so at the next look as well.
-    if (nowMono - this.#startingMono < TOUCHING_MS) this.#arm(LOOK_MS.touching);
+    if (nowMono - this.#touchingMono < TOUCHING_MS) this.#arm(LOOK_MS.touching);
     else if ((near && !quiet) || nowMono - this.#startingMono < STARTING_MS) this.#arm(LOOK_MS.near);
     else this.#arm(quiet ? this.#idleMs() : LOOK_MS.busy);
   }
@@ -208,8 +218,7 @@ export class MemoryGovernor {
       return left;
     }
     if (memory.file <= this.#filePagesKept(memory, quiet)) return memory;
-    // With room, what work needs is left where it is.
-    if (!quiet && memory.rss <= ROOM * this.#options.budgetBytes) return memory;
+    if (!quiet && memory.rss <= PLENTY * this.#options.budgetBytes) return memory;
     const starting = nowMono - this.#startingMono < STARTING_MS;
     if (!quiet && !starting && nowMono - this.#releasedMono < RELEASE_EVERY_MS) return memory;
     this.#releasePages();

@@ -3,13 +3,13 @@
  * the runtime was started without `--experimental-ffi`, or the library lacks a function (musl has no `mallopt`),
  * the daemon goes on without; it only stays larger.
  */
-import { toErrorData } from '../../actors/kernel/index.ts';
+import { type Ffi, hugePages, loadFfi, nativeFunction, toErrorData } from '../../actors/kernel/index.ts';
 import type { PageRange } from './file-pages.ts';
 
 export interface NativeMemory {
   /**
-   * One malloc arena for all threads, given back to the system early. To be called before threads start: an
-   * arena that exists stays.
+   * One malloc arena for all threads, given back to the system early, and no huge pages that nobody asked for. To be called
+   * before threads start: an arena that exists stays.
    */
   tuneAllocator(): void;
   /** Gives free memory of malloc back to the system, from all arenas. */
@@ -45,16 +45,6 @@ const UFFD_API = 0xaan;
 const UFFD_FEATURE_WP_ASYNC = 1n << 15n;
 const UFFDIO_REGISTER_MODE_WP = 2n;
 
-type NativeFunction = (...values: readonly (number | bigint)[]) => number | bigint;
-
-interface Ffi {
-  dlopen(
-    path: null,
-    functions: Readonly<Record<string, { readonly arguments: readonly string[]; readonly return: string }>>,
-  ): { readonly functions: Readonly<Record<string, NativeFunction>> };
-  getRawPointer(source: ArrayBufferView): bigint;
-}
-
 /** `missing` says in a sentence why there is none. */
 export type NativeMemoryResult = { readonly native: NativeMemory } | { readonly missing: string };
 
@@ -67,14 +57,15 @@ export function loadNativeMemory(): NativeMemoryResult {
     const { madvise } = ffi.dlopen(null, {
       madvise: { arguments: ['u64', 'u64', 'i32'], return: 'i32' },
     }).functions;
-    const mallopt = optional(ffi, 'mallopt', ['i32', 'i32']);
-    const trim = optional(ffi, 'malloc_trim', ['u64']);
+    const mallopt = nativeFunction(ffi, 'mallopt', ['i32', 'i32']);
+    const trim = nativeFunction(ffi, 'malloc_trim', ['u64']);
     return {
       native: {
         tuneAllocator() {
           mallopt?.(M_ARENA_MAX, 1);
           mallopt?.(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES);
           mallopt?.(M_TOP_PAD, TOP_PAD_BYTES);
+          hugePages.turnOff();
         },
         trim: () => void trim?.(0n),
         release: ({ start, bytes }) => void madvise?.(start, bytes, MADV_DONTNEED),
@@ -91,8 +82,8 @@ export function loadNativeMemory(): NativeMemoryResult {
 
 function mapSingly(ffi: Ffi, ranges: readonly PageRange[]): boolean {
   const number = SYS_USERFAULTFD[process.arch];
-  const syscall = optional(ffi, 'syscall', ['i64', 'i64'], 'i64');
-  const ioctl = optional(ffi, 'ioctl', ['i32', 'u64', 'pointer']);
+  const syscall = nativeFunction(ffi, 'syscall', ['i64', 'i64'], 'i64');
+  const ioctl = nativeFunction(ffi, 'ioctl', ['i32', 'u64', 'pointer']);
   if (number === undefined || syscall === undefined || ioctl === undefined) return false;
   // Stays open as long as the process lives: closing it would end the registration.
   const descriptor = Number(syscall(number, O_CLOEXEC_USER_MODE_ONLY));
@@ -105,25 +96,4 @@ function mapSingly(ffi: Ffi, ranges: readonly PageRange[]): boolean {
   return ranges
     .map(({ start, bytes }) => ask(UFFDIO_REGISTER, start, bytes, UFFDIO_REGISTER_MODE_WP, 0n))
     .includes(true);
-}
-
-/** Undefined where the runtime has none, or was told not to have it. Its being experimental is no news to users. */
-function loadFfi(): Ffi | undefined {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return process.getBuiltinModule('node:ffi') as unknown as Ffi | undefined;
-  } catch {
-    return undefined;
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-}
-
-function optional(ffi: Ffi, name: string, types: readonly string[], result = 'i32') {
-  try {
-    return ffi.dlopen(null, { [name]: { arguments: types, return: result } }).functions[name];
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@
  */
 
 /** What a cpu thread takes at work: its heap, its part of malloc, a compressor. Measured, see docs/memory.md. */
-const THREAD_BYTES = 9 * 2 ** 20;
+export const THREAD_BYTES = 9 * 2 ** 20;
 /** What main and the service thread take more at work than at rest. */
 const WORK_BYTES = 5 * 2 ** 20;
 

@@ -5,10 +5,11 @@
  * the run is over when the program has exited, even if something it left behind still holds its output; a
  * run that was told to stop leaves no process behind that can still be found (`process-tree.ts` says which cannot).
  */
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { ColibriError } from '../../actors/kernel/errors.ts';
+import { hugePages } from '../../actors/kernel/index.ts';
 import type { BuiltInHandler, HandlerContext } from '../handler.ts';
 import { RunContext } from '../handler-context.ts';
 import {
@@ -108,7 +109,7 @@ class CommandRun {
     const { file, args, cwd, env, stdin } = this.#input;
     // Loaded by the first command: it brings the sockets with it, and many daemons run none.
     const { spawn } = process.getBuiltinModule('node:child_process');
-    const child = spawn(file, args, {
+    const options: SpawnOptions = {
       cwd,
       // A group and session of its own: the whole of it can be signalled, and a terminal's ^C spares it.
       detached: true,
@@ -121,7 +122,8 @@ class CommandRun {
         COLIBRI_ATTEMPT: String(attempt),
         [TREE_MARK]: this.#mark,
       },
-    });
+    };
+    const child = hugePages.forChild(() => spawn(file, args, options));
     this.#child = child;
     child.once('error', (error) => this.#fail(this.#notStarted(error)));
     if (child.pid === undefined) return;
