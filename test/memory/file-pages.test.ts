@@ -34,6 +34,27 @@ test('only what came from a file and was never written to can be given back', ()
   );
 });
 
+test('what the single executable carries behind the runtime can be given back; copies of its code cannot', () => {
+  const found = releasableRanges(
+    smaps(
+      block('00400000-0735e000 r--p 00000000 fe:00 131 /opt/colibri', 0),
+      block('0735e000-073dc000 rw-p 06f5d000 fe:00 131 /opt/colibri', 272),
+      block('0e3ba000-0e6a1000 r--p 06fdd000 fe:00 131 /opt/colibri', 0),
+      block('0e7ba000-0e8a1000 r--p 072c4000 fe:00 131 /opt/colibri', 4),
+      block('7f0000500000-7f0000600000 r-xp 0042f000 fe:00 131 /opt/colibri', 0),
+      block('7f0000700000-7f0000800000 r--p 00400000 fe:00 131 /opt/colibri', 0),
+      block('7f0000900000-7f0000a00000 r-xp 08000000 fe:00 131 /opt/colibri', 0),
+    ),
+  );
+  assert.deepEqual(
+    found.map(({ start, bytes }) => [start.toString(16), bytes.toString(16)]),
+    [
+      ['400000', '6f5e000'],
+      ['e3ba000', '2e7000'],
+    ],
+  );
+});
+
 test('a text that is no smaps gives no ranges', () => {
   for (const text of ['', 'x', 'Anonymous: 0 kB', '\n\n', block('zz-yy r-xp 0 0 1 /a', 0)]) {
     assert.deepEqual(releasableRanges(text), []);

@@ -8,6 +8,8 @@
  * - part of the one stretch in which a program or library was loaded: that stays mapped until the process ends, so it
  *   can not have become someone's heap meanwhile. A copy elsewhere (V8 maps its built-in code once more for threads
  *   with a large heap) goes away with its thread, and is left alone
+ * - or what stands in the file behind all of that and is no code: the parts and their code caches in the single executable,
+ *   which is loaded at an address of its own
  */
 import { readFileSync } from 'node:fs';
 
@@ -21,24 +23,34 @@ export interface PageRange {
 const LEAST_BYTES = 64n * 1024n;
 
 /** Start and end, permissions, offset, device, inode, name. */
-const HEAD = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) [0-9a-f]+ \S+ (\d+)\s*(.*)$/;
+const HEAD = /^([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ (\d+)\s*(.*)$/;
+
+interface Stretch {
+  /** Address. */
+  readonly end: bigint;
+  /** Place in the file. */
+  readonly fileEnd: bigint;
+}
 
 /** The ranges in a text of /proc/PID/smaps (proc(5)) that can be given back. */
 export function releasableRanges(smaps: string): PageRange[] {
   const found: PageRange[] = [];
   let candidate: PageRange | null = null;
-  /** By name of the file: where its first stretch ends. */
-  const stretches = new Map<string, bigint>();
+  /** The first one of each file, by its name. */
+  const stretches = new Map<string, Stretch>();
   for (const line of smaps.split('\n')) {
     const head = HEAD.exec(line);
     if (head !== null) {
-      const [, start, end, permissions, inode, name] = head as unknown as string[];
-      const range = { start: BigInt(`0x${start}`), bytes: BigInt(`0x${end}`) - BigInt(`0x${start}`) };
+      const [, from, to, permissions, offset, inode, name] = head as unknown as string[];
+      const [start, end, fileStart] = [BigInt(`0x${from}`), BigInt(`0x${to}`), BigInt(`0x${offset}`)];
+      const range = { start, bytes: end - start };
       const fromFile = inode !== '0' && name!.startsWith('/') && !name!.startsWith('/dev/');
       const isPlain = permissions!.endsWith('p') && !permissions!.includes('w');
-      const isFirst = (stretches.get(name!) ?? range.start) === range.start;
-      if (isFirst) stretches.set(name!, range.start + range.bytes);
-      candidate = fromFile && isPlain && isFirst && range.bytes >= LEAST_BYTES ? range : null;
+      const stretch = stretches.get(name!);
+      const isFirst = stretch === undefined || stretch.end === start;
+      if (isFirst) stretches.set(name!, { end, fileEnd: fileStart + range.bytes });
+      const stays = isFirst || (fileStart >= stretch.fileEnd && !permissions!.includes('x'));
+      candidate = fromFile && isPlain && stays && range.bytes >= LEAST_BYTES ? range : null;
     } else if (candidate !== null && line.startsWith('Anonymous:')) {
       if (/^Anonymous:\s+0 kB/.test(line)) found.push(candidate);
       candidate = null;
