@@ -247,15 +247,21 @@ export function isExcused(error: ErrorData | null): boolean {
 }
 
 function creationOf(run: Run): EventPart {
-  const { origin, createdAtMs, dueAtMs, mark, flow, note, adopts, effectiveInput: input } = run;
-  const event: EventPart = { origin, createdAtMs };
+  const { createdAtMs, dueAtMs, mark, flow, note, adopts, effectiveInput: input } = run;
+  const event = originOf(run);
   if (dueAtMs !== createdAtMs) event.dueAtMs = dueAtMs;
-  if (origin === 'schedule') event.occurrenceMs = dueAtMs;
   if (input !== '{}') event.input = input;
   if (mark !== null) event.mark = mark;
   if (flow !== null) event.flow = flow;
   if (note !== null) event.note = note;
   if (adopts !== null) event.adopts = adopts;
+  return event;
+}
+
+/** How it came to be; of a schedule, which of its instants it stands for. */
+function originOf({ origin, createdAtMs, dueAtMs }: Run): EventPart {
+  const event: EventPart = { origin, createdAtMs };
+  if (origin === 'schedule') event.occurrenceMs = dueAtMs;
   return event;
 }
 
@@ -275,9 +281,7 @@ function scanEnd(run: Run): EventPart {
   const found = result === null ? null : (JSON.parse(result) as { accepted?: number; skipped?: number });
   const nothing = run.state === 'skipped' || (run.state === 'success' && found?.accepted === 0);
   const quiet = nothing && !run.noted;
-  const { origin, createdAtMs, dueAtMs } = run;
-  const event: EventPart = { origin, createdAtMs };
-  if (origin === 'schedule') event.occurrenceMs = dueAtMs;
+  const event = originOf(run);
   if (quiet) event.quiet = true;
   return event;
 }
