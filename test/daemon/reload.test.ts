@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
-import { GarbageCollector } from '../../src/actors/kernel/index.ts';
 import type { LogRecord, ReloadReply } from '../../src/actors/protocol.ts';
 import type { Config, LoadedConfig } from '../../src/main/config/index.ts';
 import { configChanges } from '../../src/main/config-changes.ts';
@@ -12,6 +11,7 @@ import { Daemon } from '../../src/main/daemon.ts';
 import { Reloader, sourceIn } from '../../src/main/reload.ts';
 import { load } from '../config/config-fixtures.ts';
 import { http } from '../control/fixtures.ts';
+import { objectBytes } from '../support/fresh-heap.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const config = async (text: string): Promise<Config> => (await load(text)).config;
@@ -316,8 +316,7 @@ test('a running daemon: the file is read anew, nothing of 50 reloads stays, and 
     }
     // Of the last one something may still be on its way.
     await new Promise(setImmediate);
-    new GarbageCollector().collect();
-    return process.memoryUsage().heapUsed;
+    return objectBytes();
   };
   const before = await heapAfter(10);
   const grown = (await heapAfter(50)) - before;
