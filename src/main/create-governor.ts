@@ -53,6 +53,7 @@ export function createGovernor(parts: GovernorParts): MemoryGovernor {
       trim: () => native?.trim(),
       setOptimising,
       collect: () => collector.collect(),
+      collectYoung: () => collector.collectYoung(),
       setShort(isShort) {
         short.isShort = isShort;
       },

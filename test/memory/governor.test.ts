@@ -29,6 +29,7 @@ function rig({
     warnings: [] as string[],
     isShort: false,
     looks: 0,
+    young: 0,
   };
   const governor = new MemoryGovernor({
     clock,
@@ -50,6 +51,7 @@ function rig({
       },
       trim: () => void state.done.push('trim'),
       collect: () => void state.done.push('collect'),
+      collectYoung: () => void state.young++,
       setShort: (short) => {
         state.isShort = short;
       },
@@ -264,6 +266,32 @@ test('when cpu threads have ended, what main held of them is collected soon, onc
   state.running = 1;
   await clock.advance(30_000);
   assert.equal(governor.steps.collect, 3);
+  governor.stop();
+});
+
+test('what V8 keeps of collections is let go when there was none for 13 s, whoever collected, once', async () => {
+  const { clock, governor, state } = rig();
+  governor.start();
+  const young = async (seconds: number): Promise<number> => {
+    const before = state.young;
+    await clock.advance(1000 * seconds);
+    return state.young - before;
+  };
+  await clock.advance(5000);
+  assert.equal(governor.steps.collect, 1, 'that of the start');
+  assert.deepEqual([await young(5), await young(10), await young(30)], [0, 1, 0]);
+  for (let count = 0; count < 5; count++) {
+    state.threadCollections++;
+    assert.equal(await young(10), 0, 'V8 would not listen yet');
+  }
+  assert.deepEqual([await young(10), await young(30)], [1, 0]);
+  state.active = 1;
+  state.threadCollections++;
+  assert.deepEqual(
+    [await young(10), await young(10), await young(10)],
+    [0, 1, 0],
+    'in the middle of work too',
+  );
   governor.stop();
 });
 

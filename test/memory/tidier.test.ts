@@ -170,6 +170,22 @@ test('collecting frees what nobody holds, on this thread, without a flag of the 
   });
 });
 
+test('what is new can be collected alone', () => {
+  const collector = new GarbageCollector();
+  const newBytes = () =>
+    process
+      .getBuiltinModule('node:v8')
+      .getHeapSpaceStatistics()
+      .find(({ space_name }) => space_name === 'new_space')!.space_used_size;
+  collector.collectYoung();
+  const before = newBytes();
+  let last: object = {};
+  for (let count = 0; count < 5000; count++) last = { count };
+  assert.ok(newBytes() - before > 100_000, `${JSON.stringify(last)} and those before it`);
+  collector.collectYoung();
+  assert.ok(newBytes() - before < 50_000);
+});
+
 test('the time until it wants to look again is never less than nothing, however the clock goes on meanwhile', () => {
   let mono = 0;
   const tidier = new Tidier({

@@ -1,5 +1,5 @@
 /**
- * Collecting the garbage of the thread that calls: for moments in which nobody waits for it, some 50 ms long.
+ * Collecting the garbage of the thread that calls: for moments in which nobody waits for it, 10 to 50 ms long.
  *
  * It is the runtime's last-resort collection: it compacts, shrinks the young generation and gives pages back. Code
  * that was not run during the last few collections is dropped with it and compiled again when it is needed.
@@ -11,9 +11,9 @@
  */
 
 type Collect = (options: {
-  readonly type: 'major';
+  readonly type: 'major' | 'minor';
   readonly execution: 'sync';
-  readonly flavor: 'last-resort';
+  readonly flavor?: 'last-resort';
 }) => void;
 
 /** Another thread may take the flag back in between. */
@@ -27,6 +27,12 @@ export class GarbageCollector {
   collect(): void {
     this.#collect ??= obtain();
     this.#collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }
+
+  /** Garbage that is new, alone: less than a millisecond. */
+  collectYoung(): void {
+    this.#collect ??= obtain();
+    this.#collect?.({ type: 'minor', execution: 'sync' });
   }
 
   /**

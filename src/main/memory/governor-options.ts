@@ -12,6 +12,8 @@ export interface MemoryHands {
   trim(): void;
   /** Collects the garbage of main: it stands for some 30 ms. */
   collect(): void;
+  /** What is new on main, alone: so that V8 gives back the pages that it keeps of collections. */
+  collectYoung(): void;
   /** Threads collect in the middle of work too, or not. */
   setShort(short: boolean): void;
   /** Has the threads with actors do so too, at once. */

@@ -46,6 +46,13 @@ const COLLECT_EVERY_MS = 10_000;
 /** The same when cpu threads have ended: 4 MB of each stay with the process until main collects. */
 const ENDED_COLLECT_EVERY_MS = 2000;
 /**
+ * Pages that a collection frees go into V8's pool, which is shared by all threads. It is emptied within 8 to 16 s, but only
+ * where a page comes into it more than 12 s after that was last arranged: where the last collection came earlier than that
+ * after the one before, 3 MB stay for good, until somebody collects again (`PostDelayedReleaseTaskIfNeeded` in V8's
+ * src/heap/memory-pool.cc). The smallest collection will do.
+ */
+const POOLED_MS = 13_000;
+/**
  * V8 drops code that was not run during six collections, and each of ours is two: so what only the start ran goes. The
  * first one frees most; the others, for one MB together, are far enough apart to be a small part of an idle minute.
  */
@@ -85,6 +92,8 @@ export class MemoryGovernor {
   #collections = 0;
   /** Of all threads, when it last looked. */
   #collectionsSeen = 0;
+  /** When a thread last collected, as far as is known; null: the pool has been seen to since. */
+  #pooledMono: number | null = null;
   /** What main's heap held right after its last collection, or less. */
   #heapFloor = 0;
   /** Anonymous memory after it was last given back. */
@@ -174,6 +183,7 @@ export class MemoryGovernor {
     // Code caches are good for the flags with which a thread begins.
     if (nowMono - this.#startingMono >= LOOK_MS.near) this.#optimise?.look(nowMono);
     const memory = this.#giveBack(nowMono);
+    this.#emptyPool(nowMono);
     // Not known just now: nothing is made larger or smaller.
     if (memory.rss === 0) return this.#arm(LOOK_MS.idle);
     this.#fitThreads(memory, this.#isQuiet(nowMono));
@@ -210,6 +220,7 @@ export class MemoryGovernor {
     const { readMemory, hands } = this.#options;
     const memory = readMemory();
     const hasCollected = this.#countCollections() > 0;
+    if (hasCollected) this.#pooledMono = nowMono;
     if (hasCollected || (quiet && memory.anon - this.#anonFloor >= GROWN_BYTES)) {
       hands.trim();
       hands.releasePages();
@@ -230,6 +241,12 @@ export class MemoryGovernor {
     const { budgetBytes } = this.#options;
     const helps = anon + FILE_PAGES_KEPT_NEAR <= budgetBytes;
     return rss > NEAR * budgetBytes && (helps || !quiet) ? FILE_PAGES_KEPT_NEAR : FILE_PAGES_KEPT;
+  }
+
+  #emptyPool(nowMono: number): void {
+    if (this.#pooledMono === null || nowMono - this.#pooledMono < POOLED_MS) return;
+    this.#pooledMono = null;
+    this.#options.hands.collectYoung();
   }
 
   /** Of all threads with actors, since the last look. */
