@@ -75,5 +75,5 @@ function isMet(value: number, bound: Bound): boolean {
 
 function boundText(bound: Bound): string {
   if ('atMost' in bound) return `≤ ${rounded(bound.atMost)}`;
-  return 'below' in bound ? `< ${bound.below}` : `≥ ${bound.atLeast}`;
+  return 'below' in bound ? `< ${rounded(bound.below)}` : `≥ ${rounded(bound.atLeast)}`;
 }
