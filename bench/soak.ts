@@ -78,13 +78,10 @@ async function soak(target: Target, dir: string, { bursts, runs, everyMs }: Pace
   try {
     await sleep(MIN_GAP_MS);
     const floor = sampleProcess(daemon.pid)!.threads;
-    await burst(daemon, WARM_UP_RUNS);
-    await sleep(MIN_GAP_MS);
+    await burstAndGap(daemon, WARM_UP_RUNS, everyMs);
     const looks = [lookAt(sampler, 0)];
     for (let count = 1; count <= bursts; count++) {
-      const startMono = performance.now();
-      await burst(daemon, runs);
-      await sleep(Math.max(MIN_GAP_MS, everyMs - (performance.now() - startMono)));
+      await burstAndGap(daemon, runs, everyMs);
       looks.push(lookAt(sampler, count * runs));
     }
     await daemon.stop();
@@ -94,6 +91,13 @@ async function soak(target: Target, dir: string, { bursts, runs, everyMs }: Pace
     // After a failure that is the one to tell.
     await daemon.stop().catch(() => {});
   }
+}
+
+/** The gap fills what the burst has left of `everyMs`. */
+async function burstAndGap(daemon: BuiltDaemon, runs: number, everyMs: number): Promise<void> {
+  const startMono = performance.now();
+  await burst(daemon, runs);
+  await sleep(Math.max(MIN_GAP_MS, everyMs - (performance.now() - startMono)));
 }
 
 /** As many of kind cpu as of kind io, each waited for. */
