@@ -10,11 +10,13 @@
  * a collection itself looks at may be changed so: other threads may be in the middle of one.
  */
 
-type Collect = (options: {
+interface Collection {
   readonly type: 'major' | 'minor';
   readonly execution: 'sync';
   readonly flavor?: 'last-resort';
-}) => void;
+}
+
+type Collect = (collection: Collection) => void;
 
 /** Another thread may take the flag back in between. */
 const ATTEMPTS = 10;
@@ -25,14 +27,12 @@ export class GarbageCollector {
 
   /** Blocks this thread for the time of the collection. */
   collect(): void {
-    this.#collect ??= obtain();
-    this.#collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    this.#run({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   }
 
   /** Garbage that is new, alone: less than a millisecond. */
   collectYoung(): void {
-    this.#collect ??= obtain();
-    this.#collect?.({ type: 'minor', execution: 'sync' });
+    this.#run({ type: 'minor', execution: 'sync' });
   }
 
   /**
@@ -41,6 +41,11 @@ export class GarbageCollector {
    */
   heldBytes(): number {
     return process.getBuiltinModule('node:v8').getHeapStatistics().total_physical_size;
+  }
+
+  #run(collection: Collection): void {
+    this.#collect ??= obtain();
+    this.#collect?.(collection);
   }
 }
 
